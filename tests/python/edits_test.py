@@ -43,7 +43,7 @@ SCORE = '        flor.log("score", score)\n'
 LOSS = '                    flor.log("loss", loss.item())\n'
 
 
-def asked(recorded, *edits):
+def asked(recorded, *edits, seen=()):
     from flor import _edits, _program
 
     present = recorded
@@ -51,7 +51,7 @@ def asked(recorded, *edits):
         assert present.count(old) == 1, old
         present = present.replace(old, new)
     pair = (_program.Program("/x/train.py", recorded), _program.Program("/x/train.py", present))
-    return _edits.Analysis([pair]).answer()
+    return _edits.Analysis([pair], seen).answer()
 
 
 def behind(line, added):
@@ -165,6 +165,85 @@ def test_added_logs_execute_the_blocks_that_they_stand_in(edit, blocks, name):
 def test_every_other_edit_executes_everything(edit, reason):
     answer = asked(PROGRAM, edit)
     assert answer["all"] and any(reason in one for one in answer["reasons"]), answer["reasons"]
+
+
+@pytest.mark.parametrize("brought, log", [
+    ("import math\n", "math.log(score)"), ("from math import log as ln\n", "ln(score)"), ("import numpy as np\n", "np.log(score)"),
+    ("def norm_of(net):\n    total = [p.norm().item() for p in net.parameters()]\n    return sum(total)\n", "norm_of(net)"),
+])
+def test_imports_and_functions_that_only_compute_change_nothing(brought, log):
+    answer = asked(PROGRAM, behind("from torch import nn\n", brought), behind(SCORE, f'        flor.log("new", {log})\n'))
+    assert not answer["all"] and not answer["from_start"] and answer["blocks"] == [], answer["reasons"]
+    assert [probe["name"] for probe in answer["probes"]] == ["new"]
+
+
+def test_a_recorded_log_behind_other_code_is_the_same_one():
+    """It keeps its name, by which its rows are found in the record."""
+    from flor import _program, _reports, _skeleton
+
+    handle = _reports.HANDLE
+    program = PROGRAM.replace("flor.", f"{handle}.").replace("import flor", f"import flor._free as {handle}").replace(f"{handle}.log(", f"{handle}.noted(")
+    recorded = _program.Program("/x/train.py", program)
+    present = _program.Program("/x/train.py", "import extra\n" + program.replace("        history.append(score)\n", "        history.append(score)\n"
+                               f'        extra.look(net)\n        {handle}.noted("score", score)\n', 1))
+    _skeleton.name_anew(recorded, present)
+    assert sorted(log.args[0].value for log in present.logs) == ["loss", "score", "score (new)"]
+
+
+@pytest.mark.parametrize("edits, from_start", [
+    ([("x * 2", "x * 3")], False), ([("range(9)", "range(10)")], False),
+    ([behind("    y = x * 2\n", "    y = y.abs() + y.mean()\n")], False),
+    ([behind("    y = x * 2\n", "    history.append(1)\n")], True), ([behind("    y = x * 2\n", "    net.seen = 1\n")], True),
+    ([behind("    y = x * 2\n", "    global count\n    count = 1\n")], True), ([behind("    y = x * 2\n", "    look(y)\n")], True),
+    ([behind("history = []\n", "seen = []\n"), behind("    y = x * 2\n", "    seen.append(1)\n")], True),
+    ([behind("history = []\n", "best = 0\n"), behind(SCORE, "        best = max(best, score)\n")], True),
+])
+def test_new_code_that_may_last_begins_at_the_start(edits, from_start):
+    answer = asked(PROGRAM, *edits)
+    assert answer["from_start"] == from_start and (answer["all"] or from_start), answer["reasons"]
+
+
+@pytest.mark.parametrize("value, log, from_start", [
+    ("net.weight.norm().item()", "net.weight.norm().item() / kept", False), ("{k: v.clone() for k, v in net.state_dict().items()}",
+                                                                           "sum((p - kept[k]).norm().item() for k, p in net.named_parameters())", False),
+    ("loader.first", "evaluate(net, kept)", False), ("torch.zeros(3)", "torch.dist(net.weight, kept)", False), ("[1, 2]", "len(kept) + max(kept)", False),
+    ("{'a': Counter()}", "kept['a'].see(score)", True), ("Counter()", "kept.of.see(score)", True), ("[Counter()]", "[one.see(score) for one in kept]", True),
+    ("iter(range(9))", "next(kept)", True), ("torch.Generator()", "torch.rand(1, generator=kept)", True), ("[]", "heapq.heappush(kept, score)", True),
+    ("torch.zeros(3)", "torch.add(net.weight, 1, out=kept)", True), ("Counter()", "count(kept, score)", True), ("torch.zeros(3)", "kept.data.mul_(2)", True),
+])
+def test_what_a_question_changes_itself_begins_at_the_start(value, log, from_start):
+    program = PROGRAM.replace("def augment", "def count(counter, score):\n    counter.see(score)\n    return counter.n\n\ndef augment")
+    answer = asked(program.replace("import torch\n", "import heapq\nimport torch\n", 1), behind("history = []\n", f"kept = {value}\n"),
+                   behind(SCORE, f'        flor.log("new", {log})\n'))
+    assert answer["from_start"] == from_start, answer["reasons"]
+
+
+@pytest.mark.parametrize("log", ["float(open('best.txt').read())", "best()", "len(list(folder.iterdir()))"])
+def test_files_are_in_no_checkpoint(log):
+    program = PROGRAM.replace("def augment", "def best():\n    with open('best.txt') as file:\n        return float(next(file))\n\ndef augment")
+    answer = asked(program, behind(SCORE, f'        flor.log("new", {log})\n'))
+    assert answer["all"] and answer["from_start"], answer["reasons"]
+
+
+@pytest.mark.parametrize("log, needs_graph", [
+    ("kept.item()", False), ("kept.mean()", False), ("f'{kept.mean()}'", False), ("f'{kept.sum() / 3:.2f}'", False), ("kept.argmax(1).float().mean()", False),
+    ("(kept > 0).sum()", False), ("torch.softmax(kept, 1).max().item()", False), ("abs(kept.sum()).item()", False), ("kept.detach()", False),
+    ("str(kept)", True), ("f'{kept}'", True), ("f'{kept.abs()}'", True), ("f'{kept.mean(1)}'", True), ("abs(kept.sum()).requires_grad", True),
+    ("kept.requires_grad", True), ("show(kept)", True), ("holder()", True), ("shown()", True),
+])
+def test_what_shows_a_graph_that_no_checkpoint_has_begins_at_the_start(log, needs_graph):
+    program = PROGRAM.replace("def augment", "class Holder:\n    def __call__(self):\n        return kept.requires_grad\n\nshown = lambda: f'{kept}'\n\n"
+                              "def show(what):\n    return repr(what)\n\ndef augment").replace("history = []\n", "kept, holder = None, Holder()\n")
+    program = program.replace("        history.append(score)\n", "        kept = kept if epoch else net(torch.ones(2, 2))\n")
+    answer = asked(program, behind(SCORE, f'        flor.log("new", {log})\n'), seen=[("@graphs", "kept")])
+    assert any("no checkpoint tells how it was computed" in reason for reason in answer["reasons"]) == needs_graph, answer["reasons"]
+
+
+def test_a_log_statement_reaches_no_method_that_has_its_name():
+    program = PROGRAM.replace("def augment", "class Logger:\n    def log(self, text):\n        print(self.bar.n, text)\n\ndef augment")
+    for log, reaches in (('flor.log("new", score)', False), ('flor.log("new", logger.log(score))', True)):
+        answer = asked(program, behind(SCORE, f"        {log}\n"), seen=[("@bars", "logger.bar")])
+        assert answer["from_start"] == reaches, answer["reasons"]
 
 
 def test_a_log_in_a_method_that_python_calls_itself_executes_everything():

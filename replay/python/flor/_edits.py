@@ -21,25 +21,29 @@ import sys
 from ._doubt import settled
 from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
-from ._held import needed_by_block, needed_by_loop, unguarded_in, unheld_by, unheld_for_itself
-from ._holders import SlotHolder, path_of
-from ._new_variables import passed_by_iterations, passed_by_steps
+from ._held import unguarded_in, unheld_by, unheld_for_itself
+from ._holders import path_of
+from ._new_code import lasting
+from ._new_variables import Harmless, passed_by_iterations, passed_by_steps
 from ._program import MUTATORS, Program, leaves, may_be_left
 from ._project import Project
+from ._reached import Reached
 from ._rebound import LACKED
+from ._recorded_slots import lacked_by, take_slots
 from ._reports import OF_THE_MOMENT
 from ._rewrite import keep_marks, rewritten
 from ._skeleton import Names, Skeleton, added, first_difference, name_anew
-from ._step_reads import bar_among, lacked_by_steps, names_behind, names_in, why_whole, why_written
+from ._step_reads import bar_among, graph_among, lacked_by_steps, why_whole, why_written
 from ._steps import is_of_steps
 from ._while import CONDITION
 from ._writing import note_of
 
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
-                        "open", "input", "set_state", "setstate", "set_rng_state"}
+                        "input", "set_state", "setstate", "set_rng_state"}
 # What looks at files or other processes: a block may change those, too.
-_READING = {"os", "pathlib", "Path", "subprocess", "load", "loadtxt", "read_csv", "read_text", "exists", "getsize", "listdir", "glob"}
+_READING = {"os", "pathlib", "Path", "subprocess", "open", "load", "loadtxt", "read_csv", "read_text", "read_bytes", "read", "readlines", "exists",
+            "is_file", "is_dir", "getsize", "stat", "listdir", "iterdir", "scandir", "glob", "rglob"}
 
 
 class Analysis:
@@ -55,7 +59,7 @@ class Analysis:
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
-            _take_slots(recorded, present, self._seen)
+            take_slots(recorded, present, self._seen)
             if present.is_rewritten:
                 name_anew(recorded, present)
             self._compare(recorded, present)
@@ -102,7 +106,7 @@ class Analysis:
         names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
         if ast.dump(old.tree) != ast.dump(new.tree):
-            return self._everything(f"{_place(present, first_difference(old.tree, new.tree))}: changed code")
+            return self._take_change(present, old, new)
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
         new_logs = added(recorded, present, old.removed, new.removed)
@@ -114,37 +118,33 @@ class Analysis:
         for log in new_logs:
             self._add(present, log, computations)
 
+    def _take_change(self, program, old, new):
+        self._everything(f"{_place(program, first_difference(old.tree, new.tree))}: changed code")
+        left = lasting(old.tree, new.tree, program, Harmless(program))
+        if left is not None:
+            self.from_start = True
+            self.reasons.append(f"{_place(program, left)}: new code may leave something to later iterations: the replay runs from the start")
+
     def _look_at_new(self, program, names):
         passed = passed_by_steps(program, names)
         if passed is not None:
             self._of_steps.append(f"{os.path.basename(program.path)}: steps may change what the new variable {passed} leads to")
-        passed = passed_by_iterations(program, names, [present for _, present in self._pairs])
+        passed = passed_by_iterations(program, names)
         if passed is not None:
-            self.from_start = True
-            self.reasons.append(f"{os.path.basename(program.path)}: iterations may change what the new variable {passed} leads to: the replay runs from "
-                                "the start")
+            self.from_start = True  # and not without its blocks, which may be where that is changed
+            self._everything(f"{os.path.basename(program.path)}: iterations may change what the new variable {passed} leads to, so the replay runs from "
+                             "the start")
 
     def _add(self, program, log, computations):
         place = _place(program, log)
         parts = [log, *computations]
+        asked = Reached([*log.args, *(keyword.value for keyword in log.keywords), *computations], [present for _, present in self._pairs])
+        self._note_asked(program, parts, asked)
+        self._take_unheld(program, place, asked.words)
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
             self._take_gradients(program, parts, place)
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
-        reading = next((name for part in parts for name in names_in(part) if name in _READING), None)
-        if reading is not None:
-            self.from_start = True
-            self._everything(f"{place}: the log statement uses {reading}, and no checkpoint holds files")
-        self._asked.setdefault(program, []).extend(map(program.original, parts))
-        named = {name for part in parts for name in names_in(part)}
-        named = names_behind(named, [present for _, present in self._pairs])
-        bar = bar_among(named, self._seen)
-        if bar is not None:
-            self.from_start = True
-            self._everything(f"{place}: the log statement uses {bar}, a progress bar, and no checkpoint holds what it shows")
-        lacked = lacked_by_steps(named, self._seen)
-        if lacked is not None:
-            self._of_steps.append(f"{place}: the log statement uses {lacked}, which may show what no checkpoint between steps has")
         self._take_gradients(program, parts, place)
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
@@ -156,6 +156,25 @@ class Analysis:
         if function is program.tree or any(program.is_inside(one, function) for one in program.loops):
             return None
         return self._execute_callers(function, place)
+
+    def _note_asked(self, program, parts, asked):
+        self._asked.setdefault(program, []).extend(map(program.original, parts))
+        for other, function in asked.functions:
+            self._asked.setdefault(other, []).append(function)
+
+    def _take_unheld(self, program, place, words):
+        """What no checkpoint has, or none between steps."""
+        reading = next(iter(sorted(_READING.intersection(words))), None)
+        bar = bar_among(words, self._seen)
+        graph = next((path for path in (graph_among(one, asked, self._seen) for one, asked in self._asked.items()) if path is not None), None)
+        for name, what in ((reading, "and no checkpoint holds files"), (bar, "a progress bar, and no checkpoint holds what it shows"),
+                           (graph, "and no checkpoint tells how it was computed")):
+            if name is not None:
+                self.from_start = True
+                self._everything(f"{place}: the log statement uses {name}, {what}")
+        lacked = lacked_by_steps(words, self._seen)
+        if lacked is not None:
+            self._of_steps.append(f"{place}: the log statement uses {lacked}, which may show what no checkpoint between steps has")
 
     def _take_gradients(self, program, parts, place):
         """A block that has the log statement executes in any case, and computes gradients itself, as a rule."""
@@ -271,7 +290,7 @@ class Analysis:
             if (names[0], CONDITION) in self._seen:
                 self.from_start = True
                 self.reasons.append(f"{_place(program, loop)}: the condition of the loop may change something: the replay runs from the start")
-            likely = _lacked_by(names[-1], self._seen) - set(seen)
+            likely = lacked_by(names[-1], self._seen) - set(seen)
             unguarded = unguarded_in(program, loop, seen, self._is_guarded, likely)
             elsewhere = next((path for path in seen if ":" in path), None)
             if unguarded is None and elsewhere is not None and self._is_guarded:
@@ -337,27 +356,6 @@ def _place(program, node):
 def _name_of(log):
     first = log.args[0] if log.args else None
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-
-
-def _take_slots(recorded, present, seen):
-    """A slot was what a block of the recorded program needed, unless that was noted, and what was held beside that ("+"). Not
-    so what the present one needs as well, nor what the checkpoints lacked."""
-    for holder in [*present.blocks, *present.guards]:
-        if not isinstance(holder, SlotHolder):
-            continue
-        twin = next((one for one in [*recorded.blocks, *recorded.guards] if one.name == holder.name), None)
-        needed = []
-        if isinstance(twin, SlotHolder):
-            is_block = twin in recorded.blocks
-            needed = needed_by_block(recorded, twin) if is_block else needed_by_loop(recorded, twin.node)
-        lacked = _lacked_by(holder.name, seen)
-        held = [*needed, *(path[1:] for name, path in seen if name == holder.name and path.startswith("+"))]
-        holder.takes([path for path in held if path not in lacked])
-
-
-def _lacked_by(name, seen):
-    """Returns the names of variables that the checkpoints of a guard lack."""
-    return {path[len(LACKED):] for holder, path in seen if holder == name and path.startswith(LACKED)}
 
 
 def _programs(asked, which):

@@ -1,14 +1,69 @@
 """Variables that a question brings, and whose objects it may change itself: a replay that begins in the middle would lack that."""
 import ast
+import builtins
+
+from ._new_code import imported_roots
+from ._program import MUTATORS
 
 # Of a tensor's methods and attributes: whose results are numbers, or show no more than values do.
 NUMBERS = {"item", "tolist", "numel", "size", "dim", "shape", "dtype", "device"}
 OF_VALUES = {"sum", "mean", "norm", "abs", "max", "min", "std", "var", "argmax", "argmin", "median", "prod", "any", "all", "isnan", "isfinite", "detach"}
-_CHANGE_NOTHING = NUMBERS | OF_VALUES | {"clone", "cpu", "numpy", "float", "double", "flatten", "reshape", "view", "state_dict", "items", "keys",
-                                         "values", "copy", "named_parameters", "parameters", "t", "squeeze", "unsqueeze", "to", "get", "index", "count",
-                                         "sub", "mul", "div", "dot", "matmul", "mm", "pow", "square", "sqrt", "exp", "sign", "eq", "ne", "gt", "lt", "ge",
-                                         "le", "equal", "allclose", "isclose", "clamp", "clip", "diff", "topk", "unique", "ravel", "astype", "transpose",
-                                         "permute", "join", "format", "split", "strip", "startswith", "endswith"}
+_LEAD_ON = {"state_dict", "items", "keys", "values", "named_parameters", "parameters", "get", "numpy", "view", "reshape", "flatten", "ravel", "t", "squeeze",
+            "unsqueeze", "to", "cpu", "float", "double", "detach", "transpose", "permute"}  # methods whose results may share what the object has
+CHANGE_NOTHING = NUMBERS | OF_VALUES | _LEAD_ON | {"clone", "copy", "index", "count", "sub", "mul", "div", "dot", "matmul", "mm", "pow", "square", "sqrt",
+                                                    "exp", "log", "sign", "eq", "ne", "gt", "lt", "ge", "le", "equal", "allclose", "isclose", "clamp", "clip",
+                                                    "diff", "topk", "unique", "astype", "join", "format", "split", "strip", "startswith", "endswith"}
+_BUILTINS = {"abs", "all", "any", "bool", "float", "format", "getattr", "hasattr", "int", "isinstance", "len", "max", "min", "print", "range", "repr", "round",
+             "str", "sum", "type"}
+_GATHER = {"dict", "enumerate", "list", "reversed", "set", "sorted", "tuple", "zip"}  # whose results lead to what they were given
+_PURE = {"torch", "numpy", "math", "scipy", "sklearn", "statistics", "copy"}  # packages
+_SETTING = {"manual_seed", "seed", "shuffle", "save", "load", "copyto", "put", "place", "fill_diagonal"}  # functions of these that change something
+_PASS = (ast.Starred, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.keyword, ast.IfExp, ast.BoolOp)
+_SHOW = (ast.Compare, ast.BinOp, ast.UnaryOp, ast.FormattedValue, ast.Expr, ast.If, ast.While, ast.Assert)
+
+
+class Harmless:
+    """Tells calls that change nothing, as far as names show."""
+
+    def __init__(self, program):
+        self._packages, self.functions, own = {}, {}, set()
+        for node in ast.walk(program.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                own.add(node.name)
+            if isinstance(node, ast.FunctionDef):
+                self.functions[node.name] = None if node.name in self.functions or program.scope_of(node) is not program.tree else node
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                root = next(iter(imported_roots(node)), None)
+                for alias in node.names:
+                    self._packages[alias.asname or alias.name.partition(".")[0]] = alias.name.partition(".")[0] if isinstance(node, ast.Import) else root
+
+        self._own = own
+
+    def is_of_object(self, call):
+        """Is an object of a library's called, or a method of one? It changes itself, and not what it is given."""
+        word = word_of(call)
+        is_known = self._package_of(call) is not None or isinstance(call.func, ast.Name) and hasattr(builtins, word)
+        return not is_known and not {word, "__call__"} & self._own and word not in MUTATORS | _SETTING
+
+    def _package_of(self, call):
+        root = call.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return self._packages.get(root.id) if isinstance(root, ast.Name) else None
+
+    def __call__(self, call):
+        word, package = word_of(call), self._package_of(call)
+        if package is not None:
+            is_setting = word in _SETTING or word.endswith("_") or word.startswith(("set_", "use_"))
+            return package in ("flor", *_PURE) and not is_setting and not any(keyword.arg in ("out", "generator") for keyword in call.keywords)
+        if isinstance(call.func, ast.Name):
+            return word in _BUILTINS | _GATHER
+        return word in CHANGE_NOTHING
+
+
+def word_of(call):
+    """Returns the last name of what is called, or ""."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def passed_by_steps(program, names):
@@ -18,14 +73,32 @@ def passed_by_steps(program, names):
     return next((node.id for node, is_inside in nodes if is_inside and node.id in outside), None)
 
 
-def passed_by_iterations(program, names, programs):
-    """Returns one of the names that is bound in no main loop, and handed in one to a function of the programs', or whose method is called there
-    that may change it; None if there is none."""
-    own = {node.name for one in programs for node in ast.walk(one.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
-    main_loops, nodes = program.main_loops(), list(_named(program, names))
-    bound = {node.id: program.scope_of(node) for node in nodes if isinstance(node.ctx, ast.Store) and not _is_in(program, node, main_loops)}
-    return next((node.id for node in nodes if node.id in bound and isinstance(node.ctx, ast.Load) and _may_change(program, node, own) and
-                 (program.scope_of(node) is not bound[node.id] or _is_in(program, node, main_loops))), None)
+def passed_by_iterations(program, names):
+    """Returns one of the names that is bound in no main loop, and used in one, or in another function, so that what it leads to may change; None
+    if there is none."""
+    main_loops, nodes, harmless = program.main_loops(), list(_named(program, names)), Harmless(program)
+    scopes = {program.tree, *map(program.scope_of, main_loops)}  # where variables live longer than an iteration
+    bound = {(node.id, program.scope_of(node)) for node in nodes if isinstance(node.ctx, ast.Store) and not _is_in(program, node, main_loops)}
+    for name, scope in bound:
+        for node in nodes if scope in scopes else ():
+            is_own = program.scope_of(node) is scope
+            is_used = node.id == name and isinstance(node.ctx, ast.Load) and (_is_in(program, node, main_loops) if is_own else _is_seen(program, node, scope))
+            if is_used and _may_change(program, node, harmless):
+                return name
+    return None
+
+
+def _is_seen(program, node, scope):
+    """Is a name in a function the variable of a scope around it?"""
+    for outer in program.around(node):
+        if outer is scope:
+            return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            words = {one.arg for one in ast.walk(outer.args) if isinstance(one, ast.arg)} | {one.id for one in ast.walk(outer) if isinstance(one, ast.Name)
+                                                                                           and isinstance(one.ctx, ast.Store)}
+            if node.id in words:
+                return False
+    return False
 
 
 def _named(program, names):
@@ -36,14 +109,47 @@ def _is_in(program, node, loops):
     return any(program.is_inside(node, loop) for loop in loops)
 
 
-def _may_change(program, node, own):
-    outer = program.parents.get(node)
-    while isinstance(outer, (ast.Starred, ast.List, ast.Tuple, ast.keyword)):
-        outer = program.parents.get(outer)
-    if isinstance(outer, ast.Attribute):
-        call = program.parents.get(outer)
-        return isinstance(call, ast.Call) and call.func is outer and outer.attr not in _CHANGE_NOTHING
-    if not isinstance(outer, ast.Call) or outer.func is node:
-        return isinstance(outer, ast.Call)  # an object that is called
-    called = outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", None)
-    return called in own
+def _may_change(program, node, harmless, depth=0):
+    """May an expression change what a name in it leads to? `depth`: through how many functions it was handed."""
+    while True:
+        outer = program.parents.get(node)
+        if isinstance(outer, (ast.Subscript, ast.Attribute)) and not isinstance(outer.ctx, ast.Load):
+            return True
+        if isinstance(outer, ast.Subscript) and node is outer.slice or isinstance(outer, _SHOW):
+            return False
+        if isinstance(outer, ast.comprehension) or isinstance(outer, (ast.For, ast.AsyncFor)):
+            return node is outer.iter and _may_change_elements(program, outer, harmless, depth)
+        if isinstance(outer, ast.Call):
+            word = word_of(outer)
+            if outer.func is node and not isinstance(node, ast.Attribute):
+                return True
+            if not harmless(outer):
+                parameter = _parameter_of(outer, node, harmless.functions.get(word) if isinstance(outer.func, ast.Name) else None)
+                if parameter is not None:
+                    return depth > 3 or any(_may_change(program, use, harmless, depth + 1) for use in _uses_of(harmless.functions[word], parameter))
+                return outer.func is node or not harmless.is_of_object(outer)
+            if word not in (_LEAD_ON if outer.func is node else _GATHER):
+                return False
+        elif not isinstance(outer, (ast.Subscript, ast.Attribute, *_PASS)):
+            return True
+        node = outer
+
+
+def _may_change_elements(program, loop, harmless, depth):
+    inside = loop if isinstance(loop, ast.stmt) else program.parents[loop]
+    targets = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return any(_may_change(program, node, harmless, depth) for name in targets for node in _uses_of(inside, name))
+
+
+def _uses_of(tree, name):
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)]
+
+
+def _parameter_of(call, argument, function):
+    """Returns the name by which a function knows an argument of a call; None where that is not clear."""
+    if function is None or function.args.vararg or any(isinstance(one, ast.Starred) for one in call.args) or function.decorator_list:
+        return None
+    named = [*function.args.posonlyargs, *function.args.args]
+    if argument in call.args and call.args.index(argument) < len(named):
+        return named[call.args.index(argument)].arg
+    return argument.arg if isinstance(argument, ast.keyword) and argument.arg else None

@@ -3,6 +3,7 @@ import ast
 import copy
 
 from ._holders import path_of
+from ._new_code import bound_by_import, imported_roots, is_harmless_import, only_computes
 from ._reports import kind_of
 
 BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
@@ -10,7 +11,8 @@ BINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 class Skeleton(ast.NodeTransformer):
     """`tree`: a program without its log statements and without what only computes their values: assignments of names that
-    the program did not have, and conditions and torch.no_grad() around nothing else. `computations`: the expressions of these.
+    the program did not have, conditions and torch.no_grad() around nothing else, and new functions and imports. `computations`: the expressions
+    of these, and the functions.
     Without `known`, Names, keeps all assignments."""
 
     def __init__(self, program, known=None):
@@ -32,7 +34,11 @@ class Skeleton(ast.NodeTransformer):
         return self._without(node) if is_log and not any(isinstance(part, BINDING) for part in ast.walk(node)) else node
 
     def visit_Import(self, node):
-        return self._without(node) if [(alias.name, alias.asname) for alias in node.names] == [("flor", None)] else node
+        is_of_flor = isinstance(node, ast.Import) and [(alias.name, alias.asname) for alias in node.names] == [("flor", None)]
+        is_new = self._known is not None and self._are_new(bound_by_import(node)) and is_harmless_import(node, self._known.packages)
+        return self._without(node) if is_of_flor or is_new else node
+
+    visit_ImportFrom = visit_Import
 
     def visit_For(self, node):
         """A new loop over what a module or a dict has, with log statements alone."""
@@ -60,6 +66,9 @@ class Skeleton(ast.NodeTransformer):
             self._classes -= 1
 
     def visit_FunctionDef(self, node):
+        if self._are_new({node.name}) and only_computes(node):
+            self.computations.append(node)
+            return self._without(node)
         before = self._classes, self._function
         self._classes, self._function = 0, (*self._function, node.name)
         try:
@@ -119,8 +128,9 @@ class Names:
     _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
     def __init__(self, programs):
-        self._everywhere, self._of = set(), {}
+        self._everywhere, self._of, self.packages = set(), {}, set()
         for program in programs:
+            self.packages |= {root for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for root in imported_roots(node)}
             self._everywhere |= _names_below(program.tree)
             for node in ast.walk(program.tree):
                 if isinstance(node, self._FUNCTIONS):
@@ -148,17 +158,31 @@ def _names_below(tree):
     return names
 
 
-def added(recorded, present, removed_then, removed_now):
-    """Returns the log statements of the present program that the recorded one does not have in the same place."""
+def added(recorded, present, removed_then, removed_now, is_changed=False):
+    """Returns the log statements of the present program that the recorded one does not have in the same place. `is_changed`: other code is not
+    the same, so that statements may have moved; those that are left then belong together in the order in which they stand."""
     known = [_identity(recorded, log, removed_then) for log in recorded.logs]
-    added = []
-    for log in present.logs:
-        identity = _identity(present, log, removed_now)
+    added = _left(present.logs, known, lambda log: _identity(present, log, removed_now))
+    if is_changed:
+        known = list(map(_without_counts, known))
+        added = _left(added, known, lambda log: _without_counts(_identity(present, log, removed_now)))
+    return added
+
+
+def _left(logs, known, identity_of):
+    """Returns the logs whose identities are not among those known. Takes the others out of these."""
+    left = []
+    for log in logs:
+        identity = identity_of(log)
         if identity in known:
             known.remove(identity)
         else:
-            added.append(log)
-    return added
+            left.append(log)
+    return left
+
+
+def _without_counts(identity):
+    return [part if isinstance(part, str) else part[0] for part in identity]
 
 
 def _identity(program, log, removed):
@@ -204,7 +228,8 @@ def name_anew(recorded, present):
     from what is shown, and the recorded rows of that name are to be found again."""
     taken = {_name_of(log) for log in recorded.logs}
     old, new = Skeleton(recorded), Skeleton(present, Names([recorded]))
-    for log in added(recorded, present, old.removed, new.removed):
+    is_changed = ast.dump(old.tree) != ast.dump(new.tree)
+    for log in added(recorded, present, old.removed, new.removed, is_changed):
         if _name_of(log) in taken and present.called(log) == "noted":
             log.args[0].value += " (new)"
 

@@ -1,19 +1,20 @@
 """Whether a question may begin between two steps of a block's loop: what it reads there must be in the checkpoints that were taken between
 steps (_steps.py). What the recorded program needs is in them; a log statement may read more."""
-import os
-
 import ast
+import os
 
 from ._held import needed_by_block, needed_by_loop, read_from_before, unheld_by_steps
 from ._holders import SlotHolder
-from ._new_variables import NUMBERS, OF_VALUES
-from ._overlooked import BARS
+from ._new_variables import NUMBERS, OF_VALUES, word_of
+from ._overlooked import BARS, GRAPHS
 from ._steps import BAR, GRAPH, is_of_steps, place_of
 from ._writing import in_front_of_end
 
-
-# What takes only the value of a tensor with a single one.
-_TAKE_VALUES = {"print", "noted", "log", "float", "int", "bool", "round", "abs"}
+# Methods and functions of tensors: whose results have no graph, and others whose results have one where what they are given has.
+_WITHOUT_GRAPH = {"argmax", "argmin", "argsort", "detach", "eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "any", "all", "long", "int"}
+_COMPUTED = {"sign", "softmax", "log_softmax", "sigmoid", "tanh", "relu", "exp", "log", "sqrt", "square", "pow", "clamp", "double", "cpu", "view", "reshape",
+             "flatten", "squeeze", "unsqueeze", "float", "cross_entropy", "mse_loss", "nll_loss"}
+_TO_ONE = {"sum", "mean", "norm", "max", "min", "std", "var", "argmax", "argmin", "median", "prod", "any", "all"}  # without arguments
 # A tensor that is restored between steps has no graph, which its text shows, too.
 _OF_GRAPHS = {"requires_grad", "grad_fn", "is_leaf", "retains_grad", "str", "repr", "format", "getattr", "vars", "autograd"}
 
@@ -30,27 +31,11 @@ def bar_among(names, seen):
     return next(iter(sorted({_last_of(path) for name, path in seen if name == BARS}.intersection(names))), None)
 
 
-def names_behind(names, programs):
-    """Returns names, and those that the functions and classes of the programs have which bear one of these names."""
-    inside = {}
-    for program in programs:
-        for node in ast.walk(program.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                inside.setdefault(node.name, set()).update(names_in(node))
-    known, todo = set(), set(names)
-    while todo:
-        name = todo.pop()
-        known.add(name)
-        todo |= inside.get(name, set()) - known
-    return known
-
-
-def names_in(node):
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            yield one.id
-        elif isinstance(one, ast.Attribute):
-            yield one.attr
+def graph_among(program, asked, seen):
+    """Returns one of the tensors that an iteration passes on, and that an expression reads otherwise than for its values: no checkpoint has the
+    way to what it was computed from. None if there is none."""
+    paths = {path for name, path in seen if name == GRAPHS}
+    return next((path for path in (_without_graph(program, loop, paths, asked) for loop in program.main_loops()) if path is not None), None)
 
 
 def why_whole(recorded, present, seen, asked):
@@ -86,31 +71,47 @@ def why_written(programs, seen):
 def _without_graph(program, loop, paths, asked):
     """Returns one of the paths, of which no checkpoint has the graph, that an expression reads otherwise than for its values."""
     for path in sorted(paths):
-        reads = [node for one in asked for node in ast.walk(one) if _last_of(path) in (getattr(node, "id", None), getattr(node, "attr", None))
-                 and not _is_for_values(program, node)]
+        reads = [node for one in asked for node in ast.walk(one) if _reads(program, node, path)]
         if reads and ("." in path or ":" in path or read_from_before(program, loop, path, reads)):
             return path
     return None
 
 
+def _reads(program, node, path):
+    return _last_of(path) in (getattr(node, "id", None), getattr(node, "attr", None)) and not _is_for_values(program, node)
+
+
 def _is_for_values(program, node):
-    """Does an expression read no more of a tensor than its values?"""
-    first = node
+    """Does an expression read no more of a tensor than its values? The text of one with several elements shows more."""
+    is_computed = is_single = False  # is it the result of a computation, with one element?
     while True:
         outer = program.parents.get(node)
-        if isinstance(outer, ast.Attribute) and outer.attr in NUMBERS:
+        if isinstance(outer, ast.Attribute):
+            call = program.parents.get(outer)
+            if outer.attr in NUMBERS or outer.attr in _WITHOUT_GRAPH:
+                return True
+            if outer.attr not in OF_VALUES | _COMPUTED or not isinstance(call, ast.Call) or call.func is not outer:
+                return False
+            is_computed, is_single = True, outer.attr in _TO_ONE and not call.args and not call.keywords or is_single
+            node = call
+        elif isinstance(outer, ast.Call) and program.called(outer) is not None:
+            return is_computed  # of a log statement
+        elif isinstance(outer, ast.Call) and isinstance(outer.func, ast.Name) and outer.func.id in ("float", "int", "bool"):
             return True
-        if isinstance(outer, ast.Attribute) and outer.attr in OF_VALUES or isinstance(outer, ast.Call) and outer.func is node:
+        elif isinstance(outer, ast.Call) and word_of(outer) in _WITHOUT_GRAPH and node in outer.args:
+            return True
+        elif isinstance(outer, ast.Call) and word_of(outer) in {"round", *OF_VALUES, *_COMPUTED} and node in outer.args:
+            is_computed, is_single, node = True, False, outer
+        elif is_computed and isinstance(outer, (ast.UnaryOp, ast.BinOp)):
+            if isinstance(outer, ast.BinOp) and (isinstance(outer.op, ast.Mod) or not isinstance(outer.right if node is outer.left else outer.left, ast.Constant)):
+                is_single = False
             node = outer
-        elif node is not first and (isinstance(outer, ast.UnaryOp) or isinstance(outer, ast.BinOp) and not isinstance(outer.op, ast.Mod)):
-            node = outer
+        elif isinstance(outer, ast.Call):
+            return is_computed and word_of(outer) == "print"
+        elif isinstance(outer, ast.FormattedValue):
+            return is_computed and outer.conversion == -1 and (is_single or outer.format_spec is not None)
         else:
-            break
-    if node is first:
-        return False
-    if isinstance(outer, ast.Call):
-        return (outer.func.attr if isinstance(outer.func, ast.Attribute) else getattr(outer.func, "id", None)) in _TAKE_VALUES
-    return isinstance(outer, ast.Compare) or isinstance(outer, ast.FormattedValue) and outer.conversion == -1
+            return isinstance(outer, ast.Compare)
 
 
 def _last_of(path):

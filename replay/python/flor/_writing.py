@@ -5,7 +5,9 @@ import os
 from ._holders import path_of
 
 _METHODS = {"save", "savez", "savetxt", "savefig", "save_pretrained", "save_model", "save_checkpoint", "save_image", "imwrite", "to_csv", "to_json",
-            "to_parquet", "to_pickle", "write_text", "write_bytes"}
+            "to_parquet", "to_pickle", "write_text", "write_bytes", "savez_compressed", "copyfile", "copy2", "copytree"}
+_OPENING = {"open", "File", "memmap"}
+_OPENERS = {"bz2", "codecs", "gzip", "h5py", "io", "lzma", "np", "numpy", "os"}  # modules whose functions these are; else they are methods of a path
 _OF_TORCH = {"train", "eval", "step", "forward", "update", "save", "load"}  # methods that objects of others have, too: model.train()
 
 
@@ -48,7 +50,8 @@ class _Order:
             name = getattr(scope, "name", None)
             if name is not None and name not in self._inside:
                 self._inside.add(name)
-                todo += [(other, use) for other, use in self._uses_of(name) if isinstance(use, ast.Name) or name not in _OF_TORCH]
+                todo += [(other, use) for other, use in self._uses_of(name) if name not in _OF_TORCH or isinstance(use, ast.Name) or
+                         getattr(use.value, "id", None) == "self"]
 
     def may_be_in_front(self, program, node, above=()):
         """`above`: the functions on the way to here."""
@@ -73,9 +76,13 @@ def _asks_whether_replaying(program, call):
 
 
 def _word_of(call):
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr if call.func.attr in _METHODS else None
-    if not isinstance(call.func, ast.Name) or call.func.id != "open":
-        return None
-    modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
-    return "open" if any(isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax+") for mode in modes) else None
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if word not in _OPENING:
+        return word if word == "dump" or word in _METHODS and isinstance(call.func, ast.Attribute) else None
+    is_method = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", None) not in _OPENERS
+    modes = [*(call.args[:1] if is_method else call.args[1:2]), *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
+    return word if any(isinstance(mode, ast.Constant) and _is_to_write(mode.value) for mode in modes) else None
+
+
+def _is_to_write(mode):
+    return isinstance(mode, str) and len(mode) <= 4 and set(mode) <= set("rwaxbt+") and bool(set(mode) & set("wax+"))
