@@ -1,22 +1,22 @@
 """What a look (_seen.py) does not see between two steps: progress bars, and what only the elements of the loop lead to."""
 import ast
+import itertools
 import sys
 import types
 
 from ._attributes import dict_of, slots_of
 from ._looked_at import NO_STATE
 from ._passing import _is_progress_bar
-from ._roots import is_of_loader, members_of, roots_of
+from ._roots import is_of_loader, is_users_module, members_of, roots_of
 from ._runtime import users_modules
 from ._seen import _Late, _Look
 
 # The names under which the record has the bars that live from iteration to iteration, and the tensors that do so without the way to what they
 # were computed from.
 BARS, GRAPHS = "@bars", "@graphs"
-_DEEPEST, _MOST = 4, 5000  # how deep, and in how many objects, bars are searched for
+_DEEPEST, _MOST, _FIRST = 4, 1000, 64  # how deep, in how many objects, and in how many elements of each bars are searched for
 _OF_BARS = {"tqdm", "rich", "alive_progress", "progressbar"}  # packages
 _HOW_FAR = {"n", "last_print_n", "format_dict", "desc", "postfix"}
-_LIBRARIES = {"torch", "numpy", "builtins", "pandas"}  # whose objects lead to no bar; of a class of the program's own they may
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.FunctionType)
 
 
@@ -38,13 +38,12 @@ def bars_in(frame):
 
 def _parts_of(value):
     """Returns what may lead to a bar, as (name of the member, value); "" for what a list or dict has."""
-    if isinstance(value, dict):
-        return [("", item) for item in list(value.values())[:_MOST] if not isinstance(item, _SIMPLE)]
-    if isinstance(value, (list, tuple)):
-        return [("", item) for item in value[:_MOST] if not isinstance(item, _SIMPLE)]
-    if type(value).__module__.partition(".")[0] in _LIBRARIES or isinstance(value, types.ModuleType):
+    if isinstance(value, (dict, list, tuple)):
+        items = [("", item) for item in itertools.islice(value.values() if isinstance(value, dict) else value, _FIRST)]
+    elif isinstance(value, types.SimpleNamespace) or is_users_module(sys.modules.get(type(value).__module__)):
+        items = [*(dict_of(value) or {}).items(), *slots_of(value)]
+    else:
         return []
-    items = [*(dict_of(value) or {}).items(), *slots_of(value)]
     return [(key, item) for key, item in items if not key.startswith("__") and not isinstance(item, _SIMPLE)]
 
 
@@ -66,8 +65,8 @@ class Sources:
     def __init__(self, iterable, frame):
         roots, known = self._known(frame)
         givers = _givers_of(iterable)
-        self._hidden, self._named = [one for one in givers if id(one) not in known], [one for one in givers if id(one) in known]
-        self._frame, self._elsewhere = frame, [value for value in roots if not _is_data(value)] if self._hidden else ()
+        self.hidden, self._named = [one for one in givers if id(one) not in known], [one for one in givers if id(one) in known]
+        self._frame, self._elsewhere = frame, [value for value in roots if not _is_data(value)] if self.hidden else ()
 
     def print(self):
         """Returns the fingerprint of what is hidden, without what could be reached from variables when the loop began. None where the time is not
@@ -76,7 +75,7 @@ class Sources:
         if any(id(one) not in known for one in self._named):
             return "no variable has them any more"
         try:
-            return _Look(self._elsewhere, frozenset(), None, {}).fingerprint(self._hidden) if self._hidden else ""
+            return _Look(self._elsewhere, frozenset(), None, {}).fingerprint(self.hidden) if self.hidden else ""
         except _Late:
             return None
 

@@ -64,7 +64,7 @@ class Steps:
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
 
     def _print_of_sources(self):
-        return budget().spend(self._sources.print, False)
+        return budget().spend(self._sources.print, False) if self._sources.hidden else self._sources.print()
 
     def _note_bars(self):
         for path in bars_in(self._block.frame):
