@@ -242,6 +242,38 @@ def test_bars_are_found_wherever_they_are(monkeypatch):
     del ui
 
 
+ALIVE = """
+import weakref
+net = nn.Linear(6, 2)
+optimizer = torch.optim.SGD(net.parameters(), 1e-2)
+class Batch:
+    def __init__(self):
+        self.x = torch.randn(4, 6)
+alive = weakref.WeakSet()
+def train(epoch):
+    batch = Batch()
+    alive.add(batch)
+    for i in range(6):
+        batch = Batch()
+        alive.add(batch)
+        optimizer.zero_grad()
+        loss = net(batch.x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        print("loss", loss.item(), len(alive))
+for epoch in range(4):
+    train(epoch)
+"""
+
+
+def test_what_a_loop_over_steps_leaves_behind_is_freed(place):
+    place.write("train.py", HEAD + ALIVE)
+    shown = place.run(sys.executable, "train.py").stdout
+    assert {line.split()[-1] for line in shown.splitlines()} == {"1"}
+    recorded = place.run("flor", "record", "--every", "1", "--", sys.executable, "train.py", FLOR_STEP_SECONDS="0")
+    assert recorded.stdout == shown, recorded.stdout
+
+
 ELEMENTS = """
 import sys
 from flor._overlooked import Sources
