@@ -242,6 +242,23 @@ def test_bars_are_found_wherever_they_are(monkeypatch):
     del ui
 
 
+def test_an_iterator_of_a_dict_is_as_it_was_while_it_is_gone_through():
+    from flor._passing import Passing
+
+    passing = Passing(enumerate({1: 2, 3: 4}.items()), 2)
+    assert next(passing.elements()) == (0, (1, 2)) and passing.is_as_it_was()
+
+
+@pytest.mark.parametrize("value, is_passed", [("net.weight.norm().item()", False), ("-len(net) / 2", False), ("[]", True), ("net.weight.norm()", True)])
+def test_a_number_that_a_question_binds_in_front_of_the_steps_stays_one(value, is_passed):
+    from flor._new_variables import passed_by_steps
+    from flor._program import Program
+
+    program = Program("train.py", f"import flor\nfor epoch in flor.loop('epoch', range(3)):\n    kept = {value}\n    with flor.skip_block('train', net) as b:\n"
+                      "        if b.step_into():\n            flor.log('kept', kept)\n")
+    assert (passed_by_steps(program, {"kept"}) is not None) == is_passed
+
+
 ALIVE = """
 import weakref
 net = nn.Linear(6, 2)

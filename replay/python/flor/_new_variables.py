@@ -69,8 +69,18 @@ def word_of(call):
 def passed_by_steps(program, names):
     """Returns one of the names that is bound outside of a block and read inside of one, where it may change; None if there is none."""
     nodes = [(node, program.block_of(node) is not None) for node in _named(program, names)]
-    outside = {node.id for node, is_inside in nodes if isinstance(node.ctx, ast.Store) and not is_inside}
+    outside = {node.id for node, is_inside in nodes if isinstance(node.ctx, ast.Store) and not is_inside and not _is_number(program.parents.get(node))}
     return next((node.id for node, is_inside in nodes if is_inside and node.id in outside), None)
+
+
+def _is_number(statement):
+    """Does a statement bind what no step can change?"""
+    def is_number(node):
+        if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            return all(is_number(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+        return isinstance(node, ast.Constant) or isinstance(node, ast.Call) and word_of(node) in ("item", "float", "int", "len", "numel")
+
+    return isinstance(statement, ast.Assign) and is_number(statement.value)
 
 
 def passed_by_iterations(program, names):

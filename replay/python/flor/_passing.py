@@ -81,6 +81,9 @@ def _is_fixed(data, sampler):
                              data.distributed.DistributedSampler)
 
 
+_OF_DICTS = tuple(type(iter(view)) for view in ({}.keys(), {}.values(), {}.items()))
+
+
 def _sizes_of(iterable):
     """Returns what the samplers read for each batch."""
     if _is_progress_bar(iterable):
@@ -89,6 +92,8 @@ def _sizes_of(iterable):
         return [_sizes_of(one) for one in _sources_of(iterable)]
     if hasattr(iterable, "mapping"):  # a view of a dict
         return len(iterable)
+    if type(iterable) in _OF_DICTS:
+        return None  # they tell how many are left; and Python itself lets no dict grow meanwhile
     if begins_anywhere(iterable):
         source = iterable if type(iterable) in _SIZED else iterable.__reduce__()[1][0]
         return len(source) if hasattr(source, "__len__") else None
