@@ -27,7 +27,7 @@ from ._new_code import lasting
 from ._new_variables import Harmless, passed_by_iterations, passed_by_steps
 from ._program import MUTATORS, Program, leaves, may_be_left
 from ._project import Project
-from ._reached import Reached
+from ._reached import Code
 from ._rebound import LACKED
 from ._recorded_slots import lacked_by, take_slots
 from ._reports import OF_THE_MOMENT
@@ -55,7 +55,8 @@ class Analysis:
         self.blocks, self.lead_in = set(), set()
         self.reasons, self.probes = [], []
         self._of_steps = []  # reasons not to begin between steps
-        self._asked = {}  # the expressions of the question, by program
+        self._asked = {}  # the expressions of the question, and the functions that these may run, by program
+        self._code = Code([present for _, present in pairs])
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -138,9 +139,10 @@ class Analysis:
     def _add(self, program, log, computations):
         place = _place(program, log)
         parts = [log, *computations]
-        asked = Reached([*log.args, *(keyword.value for keyword in log.keywords), *computations], [present for _, present in self._pairs])
-        self._note_asked(program, parts, asked)
-        self._take_unheld(program, place, asked.words)
+        words, functions = self._code.reached_by([*log.args, *(keyword.value for keyword in log.keywords), *computations])
+        for other, part in [*((program, program.original(part)) for part in parts), *functions]:
+            self._asked.setdefault(other, []).append(part)
+        self._take_unheld(place, words)
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
             self._take_gradients(program, parts, place)
@@ -157,12 +159,7 @@ class Analysis:
             return None
         return self._execute_callers(function, place)
 
-    def _note_asked(self, program, parts, asked):
-        self._asked.setdefault(program, []).extend(map(program.original, parts))
-        for other, function in asked.functions:
-            self._asked.setdefault(other, []).append(function)
-
-    def _take_unheld(self, program, place, words):
+    def _take_unheld(self, place, words):
         """What no checkpoint has, or none between steps."""
         reading = next(iter(sorted(_READING.intersection(words))), None)
         bar = bar_among(words, self._seen)

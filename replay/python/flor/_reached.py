@@ -10,29 +10,29 @@ _TO_TEXT = {"__str__", "__repr__", "__format__"}
 _CALLED = {"__call__", "forward"}
 
 
-class Reached:
-    """`parts`: expressions, `programs`: all of them. `words`: names of variables, functions and members. `functions`: pairs of a program and a
-    function of it that may run. By names alone, so that there may be more than what runs."""
+class Code:
+    """The functions of programs, by all names under which code may run them. By names alone, so that there may be more than what runs."""
 
-    def __init__(self, parts, programs):
+    def __init__(self, programs):
         self._of = {}  # what a name stands for: (program, node, is it a method?)
         self._imported = {name for program in programs for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom))
                           for name in bound_by_import(node)}
         for program in programs:
             for node in ast.walk(program.tree):
                 self._enter(program, node)
-        self.words, self.functions = set(), []
-        todo, known = [(None, part) for part in parts], set()
+
+    def reached_by(self, parts):
+        """Returns the words in expressions and in what they may run, names of variables, functions and members; and what that is: pairs of a program
+        and a function of it."""
+        words, functions, todo = set(), {}, [(None, part) for part in parts]
         while todo:
             program, node = todo.pop()
-            if id(node) in known:
+            if id(node) in functions:
                 continue
-            known.add(id(node))
-            if program is not None:
-                self.functions.append((program, node))
+            functions[id(node)] = program, node
             for one in ast.walk(node):
-                todo += self._behind(one, program is not None)
-        self.functions.sort(key=lambda pair: pair[1].lineno)
+                todo += self._behind(one, program is not None, words)
+        return words, sorted((pair for pair in functions.values() if pair[0] is not None), key=lambda pair: pair[1].lineno)
 
     def _enter(self, program, node):
         if isinstance(node, _FUNCTIONS):
@@ -44,19 +44,20 @@ class Reached:
                 name = getattr(target, "id", getattr(target, "attr", None))
                 self._of.setdefault(name, []).append((program, node.value, isinstance(target, ast.Attribute)))
 
-    def _behind(self, node, is_inside):
-        """Takes in a node of what is reached. Returns what that leads to. `is_inside`: is it code of the program's, and not of the question?"""
+    def _behind(self, node, is_inside, words):
+        """Adds the words of a node of what is reached. Returns what that leads to. `is_inside`: is it code of the program's, and not of the
+        question?"""
         if isinstance(node, ast.Name):
-            self.words.add(node.id)
+            words.add(node.id)
             return [(program, one) for program, one, is_method in self._of.get(node.id, ()) if not is_method]
         if isinstance(node, ast.Attribute):
-            self.words.add(node.attr)
+            words.add(node.attr)
             return [(program, one) for program, one, _ in self._of.get(node.attr, ())]
         if isinstance(node, ast.Call):
             return self._methods(_CALLED) if self._is_of_object(node.func) else []
         if isinstance(node, ast.JoinedStr) or isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
             if is_inside and any(isinstance(part, ast.FormattedValue) and part.format_spec is None for part in ast.walk(node)):
-                self.words.add("str")  # the text of a tensor shows more than its values
+                words.add("str")  # the text of a tensor shows more than its values
             return self._methods(_TO_TEXT)
         return []
 

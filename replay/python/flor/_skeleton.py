@@ -130,7 +130,8 @@ class Names:
     def __init__(self, programs):
         self._everywhere, self._of, self.packages = set(), {}, set()
         for program in programs:
-            self.packages |= {root for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for root in imported_roots(node)}
+            self.packages |= {root for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for root in imported_roots(node)
+                              if root is not None}  # else another file of the program's own may be meant
             self._everywhere |= _names_below(program.tree)
             for node in ast.walk(program.tree):
                 if isinstance(node, self._FUNCTIONS):
