@@ -196,6 +196,8 @@ def test_a_recorded_log_behind_other_code_is_the_same_one():
     ([behind("    y = x * 2\n", "    history.append(1)\n")], True), ([behind("    y = x * 2\n", "    net.seen = 1\n")], True),
     ([behind("    y = x * 2\n", "    global count\n    count = 1\n")], True), ([behind("    y = x * 2\n", "    look(y)\n")], True),
     ([behind("history = []\n", "seen = []\n"), behind("    y = x * 2\n", "    seen.append(1)\n")], True),
+    ([behind("from torch import nn\n", "def count(flag, seen=[]):\n    seen.append(flag)\n    return len(seen)\n"),
+      behind(SCORE, '        flor.log("new", count(score > 0))\n')], True),
     ([behind("history = []\n", "best = 0\n"), behind(SCORE, "        best = max(best, score)\n")], True),
 ])
 def test_new_code_that_may_last_begins_at_the_start(edits, from_start):

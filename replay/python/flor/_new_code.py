@@ -10,7 +10,6 @@ from ._holders import path_of
 _OTHERS = {"numpy", "scipy", "pandas", "sklearn", "matplotlib", "torch", "torchvision", "torchmetrics", "einops", "tqdm", "PIL", "flor"}
 _OWN = getattr(sys, "stdlib_module_names", ("collections", "copy", "functools", "itertools", "json", "math", "os", "pathlib", "random", "re",
                                              "statistics", "sys", "time"))
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def imported_roots(node):
@@ -31,7 +30,8 @@ def is_harmless_import(node, known):
 
 def only_computes(function):
     """Does a function change no more than its own variables, as far as its statements show? What it calls is looked at elsewhere."""
-    if function.decorator_list:
+    defaults = [one for one in [*function.args.defaults, *function.args.kw_defaults] if one is not None]
+    if function.decorator_list or not all(isinstance(one, ast.Constant) for one in defaults):  # a list there lives as long as the function
         return False
     own = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     for node in ast.walk(function):

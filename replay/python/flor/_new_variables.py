@@ -26,18 +26,16 @@ class Harmless:
     """Tells calls that change nothing, as far as names show."""
 
     def __init__(self, program):
-        self._packages, self.functions, own = {}, {}, set()
+        self._packages, self.functions, self._own = {}, {}, set()
         for node in ast.walk(program.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                own.add(node.name)
+                self._own.add(node.name)
             if isinstance(node, ast.FunctionDef):
                 self.functions[node.name] = None if node.name in self.functions or program.scope_of(node) is not program.tree else node
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 root = next(iter(imported_roots(node)), None)
                 for alias in node.names:
                     self._packages[alias.asname or alias.name.partition(".")[0]] = alias.name.partition(".")[0] if isinstance(node, ast.Import) else root
-
-        self._own = own
 
     def is_of_object(self, call):
         """Is an object of a library's called, or a method of one? It changes itself, and not what it is given."""
@@ -78,7 +76,8 @@ def _is_number(statement):
     def is_number(node):
         if isinstance(node, (ast.BinOp, ast.UnaryOp)):
             return all(is_number(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-        return isinstance(node, ast.Constant) or isinstance(node, ast.Call) and word_of(node) in ("item", "float", "int", "len", "numel")
+        return isinstance(node, ast.Constant) or isinstance(node, ast.Call) and word_of(node) in \
+            (("item", "numel") if isinstance(node.func, ast.Attribute) else ("float", "int", "len"))
 
     return isinstance(statement, ast.Assign) and is_number(statement.value)
 
