@@ -118,7 +118,7 @@ TEST_F(RebuildTest, WhatOutlivedAnExpiredQueueDoesNotReachTheNextOne) {
 }
 
 TEST_F(RebuildTest, ManyFindItGoneAndOneRebuilds) {
-  // A segment for each: who has to take a part of another's may find all taken, and is told to wait.
+  // Enough segments that each worker gets a whole one. With fewer, some workers are told to wait.
   replay.plan.segments.clear();
   for (int64_t unit = 0; unit < 12; ++unit) replay.plan.segments.emplace_back(unit, unit + 1);
   core::write_durably(replay.dir().plan(), core::json_text(core::to_json(replay.plan)));
