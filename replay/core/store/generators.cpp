@@ -52,14 +52,22 @@ struct StateLine {
   std::string_view digest, bytes;
 };
 
+constexpr std::string_view opening = "{\"digest\":\"", between = "\",\"bytes\":\"", closing = "\"}";
+
+// Nothing in it needs to be escaped.
+std::string state_line(const std::string& digest, const std::string& bytes) {
+  std::string out;
+  out.reserve(opening.size() + digest.size() + between.size() + bytes.size() + closing.size());
+  return out.append(opening).append(digest).append(between).append(bytes).append(closing);
+}
+
 // Reads a line as GeneratorWriter writes it: no parser is needed for most of the file.
 std::optional<StateLine> state_in(std::string_view line) {
-  constexpr std::string_view begin = "{\"digest\":\"", middle = "\",\"bytes\":\"", end = "\"}";
-  constexpr std::size_t head = begin.size() + 32 + middle.size();
-  if (line.size() < head + end.size() || line.substr(0, begin.size()) != begin ||
-      line.substr(begin.size() + 32, middle.size()) != middle || line.substr(line.size() - end.size()) != end)
+  constexpr std::size_t head = opening.size() + 32 + between.size();
+  if (line.size() < head + closing.size() || line.substr(0, opening.size()) != opening ||
+      line.substr(opening.size() + 32, between.size()) != between || line.substr(line.size() - closing.size()) != closing)
     return std::nullopt;
-  const StateLine out{line.substr(begin.size(), 32), line.substr(head, line.size() - head - end.size())};
+  const StateLine out{line.substr(opening.size(), 32), line.substr(head, line.size() - head - closing.size())};
   if (!is_digest(out.digest) || out.bytes.find_first_of("\"\\") != std::string_view::npos)
     return std::nullopt;
   return out;
@@ -105,17 +113,14 @@ std::size_t StateIdHash::operator()(const StateId& id) const noexcept {
 }
 
 std::string base64(const std::string& bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U; };
+  std::size_t to = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::uint32_t group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = (group << 8) | (j < count ? static_cast<unsigned char>(bytes[i + j]) : 0U);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      out += j <= count ? alphabet[(group >> (18 - 6 * j)) & 63U] : '=';
-    }
+    for (std::size_t j = 0; j <= count; ++j) out[to + j] = alphabet[(group >> (18 - 6 * j)) & 63U];
+    to += 4;
   }
   return out;
 }
@@ -159,7 +164,7 @@ std::vector<std::string> GeneratorWriter::lines(const std::string& at, const cha
   for (const auto& [name, bytes] : states) {
     const std::string digest = digest_of(bytes);
     if (writes && known_.insert(id_of(digest)).second)
-      out.push_back(Json({{"digest", digest}, {"bytes", base64(bytes)}}).dump());
+      out.push_back(state_line(digest, base64(bytes)));
     row[name] = digest;
   }
   out.push_back(row.dump());
