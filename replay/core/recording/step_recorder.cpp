@@ -1,11 +1,20 @@
 #include "core/recording/step_recorder.h"
 
+#include <algorithm>
+
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
 #include "core/policy/step_interval.h"
 
 namespace flor::core {
+namespace {
+
+// Seconds. Steps may be much shorter, and the interval is asked for at each of them.
+constexpr double seldom = 0.01;
+
+}  // namespace
+
 void StepRecorder::begin_iteration(OutermostLoop& main, bool enterable) {
   main_ = &main;
   enterable_ = enterable;
@@ -49,12 +58,7 @@ void StepRecorder::end_step(int64_t next) {
   // In a plan, -1 means that a unit does not begin at a step.
   if (!enterable_ || next < 1) return;
   const char* last = last_.why_asked();
-  const auto interval = [this] {
-    return step_interval(recording_.manifest().step_seconds,
-                         recording_.checkpointer().recovery_interval(step_kind), main_->usual_seconds(),
-                         main_->timer().elapsed());
-  };
-  if (last == nullptr && timer_.elapsed() < interval()) return;
+  if (last == nullptr && !is_due()) return;
   if (!loop_.guards().ready(last != nullptr)) {
     // To ask at each step could cost much.
     if (last == nullptr) timer_ = {recording_.checkpointer(), resumption_};
@@ -72,6 +76,18 @@ void StepRecorder::end_step(int64_t next) {
                                              [&] { return live_buffers(loop_.guards(), frontend_); });
   if (last != nullptr) last_.end(recording_.settle());
   timer_ = {recording_.checkpointer(), resumption_};
+}
+
+bool StepRecorder::is_due() {
+  const double now = monotonic_seconds();
+  if (now < ask_at_) return false;
+  const double left = step_interval(recording_.manifest().step_seconds,
+                                    recording_.checkpointer().recovery_interval(step_kind),
+                                    main_->usual_seconds(), main_->timer().elapsed()) -
+                      timer_.elapsed();
+  if (left <= 0) return true;
+  ask_at_ = now + std::min(left, seldom);
+  return false;
 }
 
 void StepRecorder::leave() {

@@ -39,6 +39,8 @@ class StepRecorder {
  private:
   void resume();
   void end_step(int64_t next);
+  // Is it time for a checkpoint?
+  bool is_due();
   std::string path_of(int64_t step) const { return path_ + "=" + std::to_string(step); }
 
   Recording& recording_;
@@ -57,6 +59,8 @@ class StepRecorder {
   double began_ = 0;
   // Since the last place that could have had a checkpoint.
   ExecutionTimer timer_;
+  // monotonic_seconds() before which none is due.
+  double ask_at_ = 0;
 };
 
 }  // namespace flor::core
