@@ -80,7 +80,7 @@ Decision Policy::decide(const std::string& kind, ResumeSource source) {
   decision.credit = known.account.credit();
   decision.run = budget_.credit();
   decision.window = budget_.room(known.least);
-  decision.since = computed_ - (source == ResumeSource::newest ? last_newest_ : known.last);
+  decision.since = source == ResumeSource::newest ? since_newest() : computed_ - known.last;
   if (source != ResumeSource::none) decision.interval = interval(kind);
   const bool replay = known.account.affords(known.M);
   // At this end if it is nearer to W than the next end.

@@ -118,6 +118,8 @@ class Policy {
   // Returns the seconds computed so far, each moment once. Callers remember this at the start of an
   // execution.
   double computed() const { return computed_; }
+  // Returns the seconds computed since the last checkpoint of a kind with ResumeSource::newest.
+  double since_newest() const { return computed_ - last_newest_; }
 
   // Sets what a checkpoint of this kind would cost now: expected, at least, and c = R / M.
   void expect(const std::string& kind, double M, double least, double c);

@@ -10,12 +10,13 @@
 #include "core/base/nontemporal_copy.h"
 #include "core/checkpoint/kinds.h"
 #include "core/materialize/copy_turn.h"
+#include "core/policy/spacing.h"
 
 namespace flor::core {
 namespace {
 
-// The state is measured again after this many executions, with or without a checkpoint.
-constexpr int64_t measure_every = 8;
+// The state is measured again after at most this many executions, with or without a checkpoint.
+constexpr int64_t measure_last = 1024;
 // Seconds for which the memory is taken to be as it was. One checkpoint asks several times, and the kernel
 // takes up to 0.3 ms for an answer.
 constexpr double same_memory = 0.005;
@@ -24,6 +25,10 @@ std::size_t bytes_of(const std::vector<Buffer>& live) {
   std::size_t bytes = 0;
   for (const auto& buffer : live) bytes += buffer.bytes;
   return bytes;
+}
+
+bool wants_for_recovery(const Decision& decision) {
+  return decision.interval && decision.since >= *decision.interval;
 }
 
 bool lies_on_device(const std::vector<Buffer>& live) {
@@ -50,13 +55,13 @@ CheckpointKind& Checkpointer::kind_of(const std::string& block) {
 }
 
 // Measuring copies nothing, but visits all objects. The run pays for that as for a checkpoint.
-bool Checkpointer::wants_measuring(const CheckpointKind& kind) const {
+bool Checkpointer::wants_measuring(const CheckpointKind& kind, const std::string& block) const {
   // The first estimate.
   if (kind.bytes == 0 && kind.measuring_seconds == 0) return true;
   // A state that shrank must not be judged by its old size for ever. After a checkpoint the copy may be
   // smaller, too.
-  const bool due = kind.measured_at < 0 || kind.executions - kind.measured_at >= measure_every;
-  return due && policy_.affords(kind.measuring_seconds);
+  const bool due = kind.measured_at < 0 || kind.executions - kind.measured_at >= kind.measure_after;
+  return due && !gains_nothing(block) && policy_.affords(kind.measuring_seconds);
 }
 
 void Checkpointer::measure_state(Execution& execution,
@@ -72,8 +77,11 @@ void Checkpointer::measure_state(Execution& execution,
     kind.measuring_seconds = monotonic_seconds() - start;
     return;
   }
+  const std::size_t copied = kind.copied;
   kind.bytes = bytes_of(execution.buffers);
   kind.copied = materializer_->to_copy(execution.buffers);
+  const bool is_as_before = kind.measured_at >= 0 && kind.copied >= copied;
+  kind.measure_after = is_as_before ? std::min(2 * kind.measure_after, measure_last) : measure_first;
   kind.on_device = lies_on_device(execution.buffers);
   kind.measured_at = kind.executions;
   kind.measuring_seconds = monotonic_seconds() - start;
@@ -109,6 +117,10 @@ ResumeSource Checkpointer::resume_source(const std::string& block) const {
   return kinds_.count(iteration_kind) == 0 ? ResumeSource::own_kind : ResumeSource::none;
 }
 
+bool Checkpointer::gains_nothing(const std::string& block) const {
+  return block == iteration_kind && is_crowded(policy_.since_newest(), policy_.computed());
+}
+
 Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   const std::string& block = execution.key.block;
   Decision decision = policy_.decide(block, resume_source(block));
@@ -121,6 +133,8 @@ Decision Checkpointer::decide(const Execution& execution, const char* forced) {
   } else if (every_ > 0) {
     decision.materialize = execution.kind.executions % every_ == 0;
     decision.why = "every " + std::to_string(every_) + ", as asked for";
+  } else if (decision.materialize && gains_nothing(block) && !wants_for_recovery(decision)) {
+    decision.withhold("the last checkpoint of all state is near");
   }
   return decision;
 }
@@ -132,7 +146,7 @@ bool Checkpointer::on_execution_end(const CheckpointKey& key, double seconds, co
   const double ended = monotonic_seconds();
   CheckpointKind& kind = kind_of(key.block);
   Execution execution{key, kind, policy_.executions(), seconds};
-  if (wants_measuring(kind)) measure_state(execution, save);
+  if (wants_measuring(kind, key.block)) measure_state(execution, save);
   policy_.expect(key.block, kind.model.expected(kind.copied), kind.model.least(kind.copied), kind.model.c());
   // A forced checkpoint may be that of a loop's entry, where no execution ended.
   if (forced == nullptr) count(execution, start);

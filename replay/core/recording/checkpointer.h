@@ -69,10 +69,15 @@ class Checkpointer {
   // These are wrong, or cannot be read: --flor-keep no longer counts them.
   void doubt(const std::vector<std::string>& files) { retention_.doubt(files); }
 
-  // Charges the seconds that the start of the recording took from training. ε covers them too.
-  void charge_startup(double seconds) { policy_.spend(seconds); }
-  // Charges seconds that the front end took within an execution.
-  void charge(double seconds) { policy_.spend_within(seconds); }
+  // Charges seconds that recording took beside checkpoints, as its start did: ε covers them, too. `within`: an
+  // execution was being timed.
+  void charge(double seconds, bool within) {
+    if (within) {
+      policy_.spend_within(seconds);
+    } else {
+      policy_.spend(seconds);
+    }
+  }
 
   // Waits until everything is written, without a limit. Warns once if the store hangs.
   void drain();
@@ -102,11 +107,13 @@ class Checkpointer {
   };
 
   CheckpointKind& kind_of(const std::string& block);
-  bool wants_measuring(const CheckpointKind& kind) const;
+  bool wants_measuring(const CheckpointKind& kind, const std::string& block) const;
   void measure_state(Execution& execution, const std::function<std::vector<Buffer>()>& save) const;
   void count(Execution& execution, const Start& start);
   ResumeSource resume_source(const std::string& block) const;
   Decision decide(const Execution& execution, const char* forced);
+  // Would a checkpoint at the end of this execution gain a replay nothing?
+  bool gains_nothing(const std::string& block) const;
   bool copies_much(const Execution& execution);
   void materialize_in_turn(Execution& execution);
   void materialize(Execution& execution);

@@ -26,6 +26,9 @@ struct CheckpointKey {
   bool final = false;
 };
 
+// Executions behind a checkpoint until the state is measured again without one.
+inline constexpr int64_t measure_first = 8;
+
 // What is known about the checkpoints of one block, or of all iterations.
 struct CheckpointKind {
   CostModel model;
@@ -38,6 +41,8 @@ struct CheckpointKind {
   bool on_device = false;
   // The number of executions at that time; -1: never, or not since the last checkpoint.
   int64_t measured_at = -1;
+  // After how many further executions it is measured again: twice as many each time that it did not shrink.
+  int64_t measure_after = measure_first;
   // How long the last measurement took.
   double measuring_seconds = 0;
   // How many executions in a row got no checkpoint because the writer was busy, and which kind of checkpoint

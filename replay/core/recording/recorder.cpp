@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
@@ -57,7 +58,7 @@ class Recorder : public Session {
     if (recording_) mark_several(recording_->run());
   }
   void spent(double seconds) override {
-    if (recording_) recording_->checkpointer().charge(seconds);
+    if (recording_) recording_->checkpointer().charge(seconds, iterating());
   }
   // What was noted of it must be in the record: the next attempt begins in front of it.
   void cannot_go_on(const std::string& why) override {
@@ -146,7 +147,9 @@ void Recorder::begin_recording() {
 }
 
 void Recorder::note_generators(const std::string& at, const char* edge, bool is_needed) {
+  const double begun = monotonic_seconds();
   recording_->note_generators(at, edge, frontend_.generators(), is_needed);
+  recording_->checkpointer().charge(monotonic_seconds() - begun, iterating());
 }
 
 void Recorder::enter_loop(const LoopSpec& loop) {

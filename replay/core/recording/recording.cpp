@@ -95,7 +95,7 @@ std::unique_ptr<Recording> Recording::start(const Settings& settings, Frontend& 
       (manifest.name.empty() ? "" : " (" + manifest.name + ")") + " in " +
       out->run().path.parent_path().string() + "; to watch it: flor log " + called(manifest) + " --follow");
   if (!earlier) warn_of_unheld(out->begun_);
-  out->checkpointer_->charge_startup(monotonic_seconds() - start);
+  out->checkpointer_->charge(monotonic_seconds() - start, false);
   return out;
 }
 

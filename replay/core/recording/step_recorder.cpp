@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
-#include "core/policy/step_interval.h"
+#include "core/policy/spacing.h"
 
 namespace flor::core {
 namespace {

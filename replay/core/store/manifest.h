@@ -86,7 +86,7 @@ struct Manifest {
   int64_t every = 0;
   // The mean time between failures, in seconds.
   std::optional<double> mtbf;
-  // As in core/policy/step_interval.h; only where the user gave it.
+  // As in core/policy/spacing.h; only where the user gave it.
   std::optional<double> step_seconds;
   std::string materializer = "auto";
   // The run's directory in the local tier of `host`; empty: none was used.

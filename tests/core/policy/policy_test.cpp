@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/policy/cost_model.h"
-#include "core/policy/step_interval.h"
+#include "core/policy/spacing.h"
 
 namespace flor::core {
 namespace {
@@ -244,6 +244,14 @@ TEST(StepInterval, IsTheUsersElseTheNearerOfWhatReplayAndRecoveryWant) {
   EXPECT_EQ(step_interval({}, 0.1, 800, 0), 10) << "nearer gains nobody anything";
   EXPECT_EQ(step_interval({}, {}, {}, 400), 100) << "in the first iteration nobody knows what one takes";
   EXPECT_EQ(step_interval({}, 60, {}, 400), 60);
+}
+
+TEST(Crowded, IsASixteenthOfTheRunAndNeverMoreThanFiveSeconds) {
+  EXPECT_FALSE(is_crowded(0.1, 0.1)) << "the first one";
+  EXPECT_TRUE(is_crowded(0.9, 16));
+  EXPECT_FALSE(is_crowded(1.1, 16));
+  EXPECT_TRUE(is_crowded(4.9, 86400));
+  EXPECT_FALSE(is_crowded(5, 86400));
 }
 
 TEST(Recovery, TakesNothingFromReplayThatWantsMore) {

@@ -238,7 +238,7 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
       end(checkpointer, "train", 1000, checkpointer.mark_start(), nullptr, final);
       checkpointer.drain();
     }
-    checkpointer.charge_startup(0.0667 * 4000);
+    checkpointer.charge(0.0667 * 4000, false);
     end(checkpointer, "train", 1000, checkpointer.mark_start(), nullptr, true);
   });
   ASSERT_EQ(rows.size(), 4U);
@@ -250,7 +250,7 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
 TEST_F(CheckpointerTest, WhatTheFrontEndTakesWithinAnExecutionIsACost) {
   double overhead = 0;
   recorded({}, [&](Checkpointer& checkpointer) {
-    checkpointer.charge(200);
+    checkpointer.charge(200, true);
     end(checkpointer, "train", 1000, checkpointer.mark_start());
     checkpointer.drain();
     overhead = checkpointer.overhead();

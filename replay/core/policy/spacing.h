@@ -1,4 +1,4 @@
-// Chooses how far apart the checkpoints inside an iteration may be.
+// Says how near to each other checkpoints of all that training needs may be. Nearer ones gain a replay nothing.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace flor::core {
 
-// Returns the seconds from one such checkpoint to the next. `given`: the user's choice; it decides alone.
+// Returns the seconds from one checkpoint inside an iteration to the next. `given`: the user's choice; it decides alone.
 // `recovery`: what recovery from failures wants (Policy::interval); it can shorten the interval. `usual`:
 // what an iteration takes. `into`: seconds into the present iteration.
 // Without a choice: at least ten seconds, because shorter parts gain a replay nothing; at most about eight
@@ -17,6 +17,14 @@ inline double step_interval(std::optional<double> given, std::optional<double> r
   constexpr double shortest = 10, parts = 8, growth = 4;
   const double replay = usual ? *usual / parts : into / growth;
   return given.value_or(std::max(shortest, std::min(replay, recovery.value_or(replay))));
+}
+
+// Is a checkpoint between two iterations too near to the last one? `since`: seconds computed since that one.
+// `computed`: seconds computed by the run so far. Their number grows with its logarithm at first, then by one
+// in five seconds: where iterations are short, ε would pay for many more.
+inline bool is_crowded(double since, double computed) {
+  constexpr double enough = 5, parts = 16;
+  return since < std::min(enough, computed / parts);
 }
 
 }  // namespace flor::core
