@@ -5,14 +5,15 @@ from ._interrupts import is_programs
 from ._library import library
 from ._seen import fingerprints
 
-_SHARE, _AT_LEAST = 0.01, 1.0  # of the time since the first one, and seconds, for all looks
+_SHARE = 0.005  # of the time since the first look: so long may all looks take
+_FIRST, _AT_LEAST = 40, 1.0  # looks that may take more than that, and how many seconds: what changes, most programs change at once
 
 
 class Budget:
     """The time that looks may take."""
 
     def __init__(self):
-        self._begun, self._spent, self.charged = time.monotonic(), 0.0, 0.0
+        self._begun, self._spent, self._count, self.charged = time.monotonic(), 0.0, 0, 0.0
 
     def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
         """As fingerprints(), with functions that return `held` and `modules`; None also where an object raised an exception, or where
@@ -21,9 +22,11 @@ class Budget:
 
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""
-        if not must and self._spent > max(_AT_LEAST, _SHARE * (time.monotonic() - self._begun)):
+        at_least = _AT_LEAST if self._count < _FIRST else 0
+        if not must and self._spent > max(at_least, _SHARE * (time.monotonic() - self._begun)):
             return None
         before = self.charged
+        self._count += 1
         try:
             return self.charge(call)
         except Exception as problem:

@@ -19,3 +19,8 @@ def is_in_group():
     distributed = sys.modules.get("torch.distributed")
     is_initialized = getattr(distributed, "is_initialized", None)  # None where this torch was built without
     return is_initialized is not None and is_initialized() and distributed.get_world_size() > 1
+
+
+def is_time(count):
+    """Is it time to note again, in front of a step with this number? A program that joins a group does it early, and its next iteration asks anyway."""
+    return count & (count - 1) == 0

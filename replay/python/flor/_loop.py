@@ -96,7 +96,7 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             yield from iterable.elements(flor, watch)
         elements = passing.elements() if passing is not None else None if is_range else iter(iterable)
         known = begin if passing is None else begin + passing.count
-        here, value = begin, ctypes.c_int64()
+        here, value, is_outermost = begin, ctypes.c_int64(), len(loops) == 1
         while True:
             comes = here < known
             if passing is not None:
@@ -104,7 +104,8 @@ def iterate_as_flor(flor, name, over_what, begin, end, iterable, caller, watch):
             element, over = (here, here >= end) if is_range else (None, False) if comes else _next_of(elements)
             if comes:
                 passing.be_at(here - begin)
-            _group.note(flor)
+            if is_outermost or _group.is_time(here - begin):
+                _group.note(flor)
             goes_on = flor.flor_next(not over, here, value)
             _interrupts.raise_kept()
             while goes_on and not is_range and here < value.value and not over and not comes:
