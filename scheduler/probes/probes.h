@@ -50,7 +50,8 @@ struct AddedLog {
   std::set<std::string> depends{};
   // It reads a clock or the machine: no two executions give equal rows.
   bool is_volatile = false;
-  // Not empty: it reads a clock or the machine across a skipped block, so its rows are not given (rule 18b).
+  // Not empty: it reads a clock or the machine across a skipped block, or lists files, so its rows are not
+  // given (rule 18b).
   std::string withheld{};
 };
 

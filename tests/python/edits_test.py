@@ -227,6 +227,17 @@ def test_files_are_in_no_checkpoint(log):
     assert answer["all"] and answer["from_start"], answer["reasons"]
 
 
+@pytest.mark.parametrize("log", ["len(list(folder.iterdir()))", "os.path.exists('best.pt')", "saved()"])
+@pytest.mark.parametrize("writes", [True, False])
+def test_which_files_there_are_is_not_told_where_the_program_writes_some(log, writes):
+    program = PROGRAM.replace("def augment", "def saved():\n    return len(os.listdir('out'))\n\ndef augment")
+    if writes:
+        program = program.replace(SCORE, SCORE + "        torch.save(net.state_dict(), 'best.pt')\n")
+    answer = asked(program, behind(SCORE, f'        flor.log("new", {log})\n'))
+    (probe,) = answer["probes"]
+    assert ("are there already" in probe["withheld"]) == writes, answer["reasons"]
+
+
 @pytest.mark.parametrize("log, needs_graph", [
     ("kept.item()", False), ("kept.mean()", False), ("f'{kept.mean()}'", False), ("f'{kept.sum() / 3:.2f}'", False), ("kept.argmax(1).float().mean()", False),
     ("(kept > 0).sum()", False), ("torch.softmax(kept, 1).max().item()", False), ("abs(kept.sum()).item()", False), ("kept.detach()", False),

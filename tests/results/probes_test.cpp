@@ -244,7 +244,7 @@ TEST_F(Probes, VolatileRowsAreOutsideOfTheVerdict) {
 TEST_F(Probes, OfClocksAreNotGivenAcrossASkippedBlock) {
   plan.probes[0].withheld = "it reads a clock";
   EXPECT_EQ(judged().judgement, Judgement::identical);
-  EXPECT_EQ(describe(meter()), "not given where a block was skipped: it reads a clock");
+  EXPECT_EQ(describe(meter()), "not given: it reads a clock");
   bodies[2] = executed(block(2)) + line(block(2), "loss", "0.5") + line(at(2), "accuracy", "0.9") +
               line(at(2), "meter", "2");
   auto logs = units();

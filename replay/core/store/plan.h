@@ -87,8 +87,8 @@ struct Probe {
   Founding founding = Founding::executed;
   // The reason for `unproved`.
   std::string why{};
-  // Why its rows are not given where a block before it was skipped: it reads clocks or the machine. Empty:
-  // they are given.
+  // Why its rows are not given: it reads clocks or the machine and a block before it was skipped, or it lists
+  // files. Empty: they are given.
   std::string withheld{};
   std::vector<ProbeInput> inputs{};
   // It reads clocks or the machine; its rows are not compared.

@@ -4,7 +4,7 @@ FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, �
 …]}, the latter what was seen to change while it was recorded. Prints JSON:
 
     {"all": false, "blocks": ["train"], "lead_in": [], "from_start": false, "reasons": ["train.py:9: …"],
-     "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false,
+     "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false, "withheld": "",
                  "depends": ["train"]}], "names": ["loss", "norm"], "whole_iterations": []}
 
 `whole_iterations`: why no unit can begin between two steps of a block's loop (_step_reads.py).
@@ -36,14 +36,13 @@ from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 from ._step_reads import bar_among, graph_among, lacked_by_steps, why_whole, why_written
 from ._steps import is_of_steps
 from ._while import CONDITION
-from ._writing import note_of
+from ._writing import LISTING, note_of
 
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "input", "set_state", "setstate", "set_rng_state"}
 # What looks at files or other processes: a block may change those, too.
-_READING = {"os", "pathlib", "Path", "subprocess", "open", "load", "loadtxt", "read_csv", "read_text", "read_bytes", "read", "readlines", "exists",
-            "is_file", "is_dir", "getsize", "stat", "listdir", "iterdir", "scandir", "glob", "rglob"}
+_READING = {"os", "pathlib", "Path", "subprocess", "open", "load", "loadtxt", "read_csv", "read_text", "read_bytes", "read", "readlines"} | LISTING
 
 
 class Analysis:
@@ -57,6 +56,7 @@ class Analysis:
         self._of_steps = []  # reasons not to begin between steps
         self._asked = {}  # the expressions of the question, and the functions that these may run, by program
         self._code = Code([present for _, present in pairs])
+        self._writes = note_of([present for _, present in pairs])
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -73,7 +73,7 @@ class Analysis:
             self._look_at_guards(present)
         self._look_at_rest()
         self._lead_in_with_own()
-        self.reasons.extend(note for note in [note_of([present for _, present in pairs])] if note is not None)
+        self.reasons.extend([] if self._writes is None else [self._writes])
 
     def answer(self):
         blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
@@ -142,6 +142,10 @@ class Analysis:
         words, functions = self._code.reached_by([*log.args, *(keyword.value for keyword in log.keywords), *computations])
         for other, part in [*((program, program.original(part)) for part in parts), *functions]:
             self._asked.setdefault(other, []).append(part)
+        listing = next(iter(sorted(LISTING.intersection(words))), None) if self._writes is not None else None
+        withheld = f"lists files ({listing}), and those that the program wrote are there already" if listing is not None else ""
+        if withheld:
+            self.reasons.append(f"{place}: the log statement {withheld}: its rows are not given")
         self._take_unheld(place, words)
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
@@ -151,7 +155,7 @@ class Analysis:
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
                             "block": block.name or "" if block else "",
-                            "volatile": any(_is_of_the_moment(part) for part in parts)})
+                            "volatile": any(_is_of_the_moment(part) for part in parts), "withheld": withheld})
         if block is not None:
             return self._execute(block, f"{place}: log added inside block {block.name}")
         function = program.scope_of(log)

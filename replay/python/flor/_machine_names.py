@@ -6,12 +6,10 @@ import functools
 from ._program import names_in, program_of
 from ._reports import CLOCKS, names_given
 from ._saved_files import is_loading, name_of_call
+from ._writing import LISTING
 
 # What lists or counts files, or tells what room there is.
-_LISTING = frozenset("""
-    listdir glob iglob rglob iterdir scandir walk exists lexists isfile isdir is_file is_dir stat getsize getmtime getctime
-    disk_usage statvfs mem_get_info getloadavg sched_getaffinity
-    """.split())
+_LISTING = LISTING | {"mem_get_info", "getloadavg", "sched_getaffinity"}
 _OF_THE_MACHINE = CLOCKS | _LISTING | frozenset("""
     platform socket getpass getpid getppid environ getenv gethostname cpu_count tempfile mkdtemp device_count
     get_device_properties Popen id

@@ -90,6 +90,7 @@ probes::AddedLog log_from(const Json& json) {
   probes::AddedLog log{field<std::string>(json, "name", ""), field<std::string>(json, "file", ""),
                        field(json, "line", 0), field<std::string>(json, "block", "")};
   log.is_volatile = field(json, "volatile", false);
+  log.withheld = field<std::string>(json, "withheld", "");
   log.depends = set_of(json, "depends");
   return log;
 }

@@ -98,7 +98,8 @@ void found(core::Probe& probe, const core::Plan& plan) {
                                    [&](const auto& block) { return !executes(plan, block); });
   const bool rests = probe.depends.empty() ? !all : depends;
   probe.why.clear();
-  if (all) probe.withheld.clear();  // nothing is skipped, so its clock is right
+  // Nothing is skipped, so its clock is right. Files of the recording are there all the same.
+  if (all && probe.is_volatile) probe.withheld.clear();
   for (const auto& input : probe.inputs) {
     const bool stale = std::any_of(input.changed_by.begin(), input.changed_by.end(),
                                    [&](const auto& block) { return !executes(plan, block); });
@@ -160,7 +161,7 @@ std::string describe(const ProbeVerdict& probe) {
                               (probe.samples == 1 ? " sample" : " samples");
   if (probe.taken_back) return "taken back: " + describe(*probe.difference);
   if (probe.silent) return "logged nothing";
-  if (!probe.withheld.empty()) return "not given where a block was skipped: " + probe.withheld;
+  if (!probe.withheld.empty()) return "not given: " + probe.withheld;
   if (probe.founding == Founding::unproved) return "unproved: " + probe.why;
   if (probe.samples == 0) return to_string(probe.founding);
   return std::string(to_string(probe.founding)) + ", proved on " + samples;

@@ -23,7 +23,7 @@ struct ProbeVerdict {
   int64_t samples = 0;
   // Reason for `unproved`.
   std::string why{};
-  // Why its rows are not given where a block was skipped.
+  // Why its rows are not given. Empty: they are.
   std::string withheld{};
   // A proof unit contradicts it: none of its rows is given.
   bool taken_back = false;
