@@ -85,3 +85,27 @@ def test_a_recording_is_not_resumed_with_another_order(place, seed, other, said)
     assert said in place.run(*resume, PYTHONHASHSEED=other, code=1).stderr
     if seed != other:
         assert "resumed behind epoch=" in place.run(*resume).stderr
+
+
+# The main loop runs over a loader whose data set, which no variable has, counts what was taken from it.
+COUNTING = BEGIN + '''
+class Counting(torch.utils.data.Dataset):
+    def __init__(self):
+        self.taken = 0
+    def __len__(self):
+        return 10
+    def __getitem__(self, index):
+        self.taken += 1
+        return torch.full((300,), index / 10 + self.taken)
+for x in torch.utils.data.DataLoader(Counting(), batch_size=1):
+    loss = net(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print("loss", loss.item())
+'''
+
+
+def test_what_a_main_loops_elements_hide_is_not_begun_in_the_middle(place):
+    said = goes_on(place, slowed(COUNTING))
+    assert "what the main loop's elements lead to changes" in place.run("flor", "record", "--", sys.executable, "train.py").stderr, said

@@ -18,7 +18,7 @@ from ._gradient_uses import begin_iteration, settle
 from ._holders import clean
 from ._loop import begins_anywhere, iterate
 from ._origins import Origins, TooMany
-from ._overlooked import BARS, GRAPHS, bars_in, read_among
+from ._overlooked import BARS, GRAPHS, Sources, bars_in, read_among
 from ._passing import Passing, count_of
 from ._program import program_of
 from ._rebound import LACKED, Rebound
@@ -81,7 +81,7 @@ def main_loop(name, iterable, reads_gradients=False, has_changing_condition=Fals
              "begins at the program's start")
     watch = safely(None, _MainLoop, flor, frame) if is_watched else None
     if watch is not None and count is not None:
-        watch.passing = watch.state.passing = Passing(iterable, count)
+        watch.begin_inside(iterable, count)
     return iterate(flor, name, iterable, frame, watch)
 
 
@@ -257,11 +257,17 @@ class _MainLoop(Watched):
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
         self._before, self._is_recording, self._is_late = None, bool(flor.flor_recording()), False
+        self._sources = self._first_print = None
         self._doubt = Doubt(flor, self.place, frame.f_lineno)
         self._has_begun, self._is_inside, self._known, self._count, self._bars = False, False, {}, 0, {}
         self._rebound = Rebound(self._program, self._loop, self.state.places)
         self.state.lacks = self._rebound.taken
         self.state.note_graph = self._note_graph if self._is_recording else None
+
+    def begin_inside(self, iterable, count):
+        """Its elements come again, and a replay begins in the middle of them."""
+        self.passing = self.state.passing = Passing(iterable, count)
+        self._sources = Sources(iterable, self.frame) if self._is_recording else None
 
     def _loop_at(self, line):
         loops = self._program.main_loops() if self._program else []
@@ -310,6 +316,7 @@ class _MainLoop(Watched):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)
+            self._first_print = self._print_of_sources(True)
             if self._before is None:
                 note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "
                      "begin at the program's start")
@@ -339,12 +346,19 @@ class _MainLoop(Watched):
             self.refuse(path)
             self.state.paths.discard(path)
 
+    def _print_of_sources(self, must):
+        """Returns "" where the loop is not begun in the middle of its elements, and None where there was no time."""
+        return "" if self._sources is None else self.print_of(self._sources, must)
+
     def end(self, must=False):
         self._end_iteration()
         if self._before is None:
             return
-        after = self.look(must)
-        if after is None:
+        after, elements = self.look(must), self._print_of_sources(must)
+        if elements is not None and elements != self._first_print:
+            note(self.flor, "", "*", True, "what the main loop's elements lead to changes, and no variable has it: replays and a resumed recording "
+                 "begin at the program's start")
+        if None in (after, elements):
             self._is_late = True
             self._doubt.note(True)
             return
@@ -369,4 +383,5 @@ class _MainLoop(Watched):
         finally:
             _watching.remove(self)
             self.flor.flor_leave_guard(self.state.handle)
+            self.passing = self._sources = None
             super().close()

@@ -4,7 +4,7 @@ begins units there.
 What a step leaves to the next is seen as what a block changes is (_free.py). A resumed recording, or a unit, executes the epoch up to the
 loop. It begins the elements as they were begun, takes those of the steps that are over, and then restores what the steps changed."""
 from . import _held, _interrupts, _library
-from ._block import budget, note
+from ._block import note
 from ._library import library
 from ._overlooked import BARS, Sources, bars_in, read_among
 from ._passing import Passing, PassingState, count_of
@@ -54,7 +54,7 @@ class Steps:
         self._sources = self._first_print = self._read = None
         if self._is_recording:
             self._sources = Sources(iterable, block.frame)
-            self._first_print = self._print_of_sources()
+            self._first_print = block.print_of(self._sources)
             bars = {path: bar for path, bar in bars_in(block.frame).items() if bar is not iterable}
             for path in bars:  # they were there in front of this loop, and may be there behind it
                 note(block.flor, BARS, path, False)
@@ -62,9 +62,6 @@ class Steps:
             block.is_unsure = block.is_unsure or self._read is not None  # who skipped it would find the bar as it was in front
             self._note_bars()
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
-
-    def _print_of_sources(self):
-        return budget().spend(self._sources.print, False) if self._sources.hidden else self._sources.print()
 
     def _note_bars(self):
         for path in bars_in(self._block.frame):
@@ -95,7 +92,7 @@ class Steps:
             return self._refuse("the loader")
         count = len(self._state.paths)
         after = self._block.look(must)
-        elements = self._print_of_sources()
+        elements = self._block.print_of(self._sources)
         if after is None or None in (elements, self._first_print):
             return _LATE
         if elements != self._first_print:

@@ -97,6 +97,11 @@ class Watched:
             self._referred.update({path: owner for path in found if (owner := found.owner_of(path)) is not None})
         return found
 
+    @staticmethod
+    def print_of(sources, must=False):
+        """Returns the fingerprint of what gives a loop its elements (_overlooked.py), or None where there was no time."""
+        return budget().spend(sources.print, must) if sources.hidden else sources.print()
+
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
         where that is not known, which is noted."""
