@@ -43,10 +43,28 @@ def test_time_is_charged_as_it_is_taken(monkeypatch):
     monkeypatch.setattr(_budget.time, "monotonic", lambda: next(clock))
     budget = _budget.Budget()
     assert budget.spend(lambda: "found", False) == "found"
-    assert budget.spend(lambda: "found", False) is None  # there were 3 s, of which a hundredth may be
+    assert budget.spend(lambda: "found", False) is None  # it took 3 s, and one may be
     assert budget.spend(lambda: 1 / 0, True) is None
     assert budget.charge(lambda: "saved") == "saved"
     assert Library.seconds == [3, 3, 3]
+
+
+def test_the_first_looks_may_take_longer_than_their_share(monkeypatch):
+    from flor import _budget
+
+    now = [0.0]
+    monkeypatch.setattr(_budget.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(_budget.library, "flor_spent", lambda seconds: None)
+    budget = _budget.Budget()
+
+    def look():
+        now[0] += 0.01
+        return "found"
+
+    assert [budget.spend(look, False) for _ in range(41)] == 40 * ["found"] + [None]
+    assert budget.spend(look, True) == "found"
+    now[0] = 90.0
+    assert [budget.spend(look, False) for _ in range(6)] == 5 * ["found"] + [None]  # 0.5 % of the time
 
 
 # There is time to look at every fourth iteration. The guard names all that changes.
