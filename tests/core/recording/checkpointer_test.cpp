@@ -15,6 +15,7 @@
 #include "core/base/nontemporal_copy.h"
 #include "core/files/json_lines.h"
 #include "core/materialize/copy_turn.h"
+#include "core/policy/spacing.h"
 #include "support/temporary.h"
 
 namespace flor::core {
@@ -28,6 +29,7 @@ class CheckpointerTest : public ::testing::Test {
   }
 
   std::vector<Buffer> live() {
+    ++saved;
     Buffer buffer;
     buffer.name = "0.value";
     buffer.dtype = "U8";
@@ -68,6 +70,7 @@ class CheckpointerTest : public ::testing::Test {
   RunDir run{directory / "run"};
   std::vector<unsigned char> state;
   int ended = 0;
+  int saved = 0;  // times that somebody asked for the state
 };
 
 TEST_F(CheckpointerTest, CountsTheTimeOfNestedBlocksOnce) {
@@ -244,6 +247,40 @@ TEST_F(CheckpointerTest, TheLastCheckpointIsTakenWhereTheRunCanWaitForIt) {
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[2]["decision"], "materialize");
   EXPECT_EQ(rows[3]["decision"], "skip");
+}
+
+TEST_F(CheckpointerTest, CheckpointsOfIterationsAreApartAndThoseOfBlocksNeedNotBe) {
+  for (const std::string block : {"@iteration", "train"}) {
+    int64_t last = 0;
+    int taken = 0;
+    const auto rows = recorded({}, [&](Checkpointer& checkpointer) {
+      for (int i = 0; i < 200; ++i) {
+        end(checkpointer, block, 1, checkpointer.mark_start());
+        checkpointer.drain();
+      }
+    });
+    for (const auto& row : rows) {
+      if (row["block"] != block || row["decision"] != "materialize") continue;
+      const int64_t at = row["n"];
+      EXPECT_TRUE(block == "train" || !is_crowded(static_cast<double>(at - last), static_cast<double>(at))) << at;
+      last = at;
+      ++taken;
+    }
+    EXPECT_EQ(taken, block == "train" ? 200 : 60);
+    fs::remove(run.timeline());
+  }
+}
+
+TEST_F(CheckpointerTest, AStateThatDoesNotShrinkIsMeasuredMoreAndMoreSeldom) {
+  Manifest manifest;
+  manifest.every = 1000000;  // no checkpoint resets that
+  recorded(manifest, [&](Checkpointer& checkpointer) {
+    for (int i = 0; i < 1000; ++i) {
+      if (i == 900) state.resize(500);
+      end(checkpointer, "train", 1, checkpointer.mark_start());
+    }
+  });
+  EXPECT_EQ(saved, 7) << "behind 0, 8, 24, 56, 120, 248 and 504";
 }
 
 // A look of the front end's at all objects: it was measured as training, and is none.
