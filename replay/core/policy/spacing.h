@@ -1,4 +1,5 @@
-// Says how near to each other checkpoints of all that training needs may be. Nearer ones gain a replay nothing.
+// Says how near to each other checkpoints of all that training needs may be. Nearer ones gain a replay
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +7,12 @@
 
 namespace flor::core {
 
-// Returns the seconds from one checkpoint inside an iteration to the next. `given`: the user's choice; it decides alone.
-// `recovery`: what recovery from failures wants (Policy::interval); it can shorten the interval. `usual`:
-// what an iteration takes. `into`: seconds into the present iteration.
-// Without a choice: at least ten seconds, because shorter parts gain a replay nothing; at most about eight
-// parts, because each is a file of the whole state. In the first iteration `usual` is unknown, and parts grow
-// with `into`, so their number grows with its logarithm.
+// Returns the seconds from one checkpoint inside an iteration to the next. `given`: the user's choice; it
+// decides alone. `recovery`: what recovery from failures wants (Policy::interval); it can shorten the
+// interval. `usual`: what an iteration takes. `into`: seconds into the present iteration. Without a choice:
+// at least ten seconds, because shorter parts gain a replay nothing; at most about eight parts, because each
+// is a file of the whole state. In the first iteration `usual` is unknown, and parts grow with `into`, so
+// their number grows with its logarithm.
 inline double step_interval(std::optional<double> given, std::optional<double> recovery,
                             std::optional<double> usual, double into) {
   constexpr double shortest = 10, parts = 8, growth = 4;

@@ -69,8 +69,8 @@ class Checkpointer {
   // These are wrong, or cannot be read: --flor-keep no longer counts them.
   void doubt(const std::vector<std::string>& files) { retention_.doubt(files); }
 
-  // Charges seconds that recording took beside checkpoints, as its start did: ε covers them, too. `within`: an
-  // execution was being timed.
+  // Charges seconds that recording took beside checkpoints, as its start did: ε covers them, too. `within`:
+  // an execution was being timed.
   void charge(double seconds, bool within) {
     if (within) {
       policy_.spend_within(seconds);

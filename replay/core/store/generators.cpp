@@ -65,9 +65,11 @@ std::string state_line(const std::string& digest, const std::string& bytes) {
 std::optional<StateLine> state_in(std::string_view line) {
   constexpr std::size_t head = opening.size() + 32 + between.size();
   if (line.size() < head + closing.size() || line.substr(0, opening.size()) != opening ||
-      line.substr(opening.size() + 32, between.size()) != between || line.substr(line.size() - closing.size()) != closing)
+      line.substr(opening.size() + 32, between.size()) != between ||
+      line.substr(line.size() - closing.size()) != closing)
     return std::nullopt;
-  const StateLine out{line.substr(opening.size(), 32), line.substr(head, line.size() - head - closing.size())};
+  const StateLine out{line.substr(opening.size(), 32),
+                      line.substr(head, line.size() - head - closing.size())};
   if (!is_digest(out.digest) || out.bytes.find_first_of("\"\\") != std::string_view::npos)
     return std::nullopt;
   return out;
@@ -114,7 +116,9 @@ std::size_t StateIdHash::operator()(const StateId& id) const noexcept {
 
 std::string base64(const std::string& bytes) {
   std::string out((bytes.size() + 2) / 3 * 4, '=');
-  const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
+  };
   std::size_t to = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::uint32_t group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
@@ -163,8 +167,7 @@ std::vector<std::string> GeneratorWriter::lines(const std::string& at, const cha
   const bool writes = is_needed || (written_ < most_written && !is_short);
   for (const auto& [name, bytes] : states) {
     const std::string digest = digest_of(bytes);
-    if (writes && known_.insert(id_of(digest)).second)
-      out.push_back(state_line(digest, base64(bytes)));
+    if (writes && known_.insert(id_of(digest)).second) out.push_back(state_line(digest, base64(bytes)));
     row[name] = digest;
   }
   out.push_back(row.dump());

@@ -262,7 +262,8 @@ TEST_F(CheckpointerTest, CheckpointsOfIterationsAreApartAndThoseOfBlocksNeedNotB
     for (const auto& row : rows) {
       if (row["block"] != block || row["decision"] != "materialize") continue;
       const int64_t at = row["n"];
-      EXPECT_TRUE(block == "train" || !is_crowded(static_cast<double>(at - last), static_cast<double>(at))) << at;
+      EXPECT_TRUE(block == "train" || !is_crowded(static_cast<double>(at - last), static_cast<double>(at)))
+          << at;
       last = at;
       ++taken;
     }
