@@ -21,11 +21,12 @@ inline double step_interval(std::optional<double> given, std::optional<double> r
 }
 
 // Is a checkpoint between two iterations too near to the last one? `since`: seconds computed since that one.
-// `computed`: seconds computed by the run so far. Their number grows with its logarithm at first, then by one
-// in five seconds: where iterations are short, ε would pay for many more.
-inline bool is_crowded(double since, double computed) {
+// `computed`: seconds computed by the run so far. `given`: the user's choice, which can only shorten the
+// distance. Their number grows with its logarithm at first, then by one in five seconds: where iterations are
+// short, ε would pay for many more.
+inline bool is_crowded(double since, double computed, std::optional<double> given = {}) {
   constexpr double enough = 5, parts = 16;
-  return since < std::min(enough, computed / parts);
+  return since < std::min({enough, computed / parts, given.value_or(enough)});
 }
 
 }  // namespace flor::core

@@ -40,6 +40,7 @@ bool lies_on_device(const std::vector<Buffer>& live) {
 Checkpointer::Checkpointer(const RunDir& run, const Manifest& manifest, Journal& journal,
                            OnFailure on_failure, double patience)
     : every_(manifest.every),
+      step_seconds_(manifest.step_seconds),
       has_local_tier_(!manifest.local.empty()),
       journal_(journal),
       on_failure_(std::move(on_failure)),
@@ -118,7 +119,7 @@ ResumeSource Checkpointer::resume_source(const std::string& block) const {
 }
 
 bool Checkpointer::gains_nothing(const std::string& block) const {
-  return block == iteration_kind && is_crowded(policy_.since_newest(), policy_.computed());
+  return block == iteration_kind && is_crowded(policy_.since_newest(), policy_.computed(), step_seconds_);
 }
 
 Decision Checkpointer::decide(const Execution& execution, const char* forced) {

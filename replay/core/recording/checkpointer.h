@@ -125,6 +125,7 @@ class Checkpointer {
   Retention::Actions retention_actions(const RunDir& run, const fs::path& local);
 
   const int64_t every_;
+  const std::optional<double> step_seconds_;
   const bool has_local_tier_;
   Journal& journal_;
   OnFailure on_failure_;

@@ -252,6 +252,8 @@ TEST(Crowded, IsASixteenthOfTheRunAndNeverMoreThanFiveSeconds) {
   EXPECT_FALSE(is_crowded(1.1, 16));
   EXPECT_TRUE(is_crowded(4.9, 86400));
   EXPECT_FALSE(is_crowded(5, 86400));
+  EXPECT_FALSE(is_crowded(0.01, 86400, 0)) << "asked for by the user";
+  EXPECT_TRUE(is_crowded(4.9, 86400, 60));
 }
 
 TEST(Recovery, TakesNothingFromReplayThatWantsMore) {
