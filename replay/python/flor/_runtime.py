@@ -102,26 +102,6 @@ def _text_of(name, state, make):
     return known[1]
 
 
-_TWISTER = 625 * 4  # bytes of a Mersenne Twister: its words and where it is in them
-
-
-def _text_of_numpy(numpy):
-    """As _text_of(). To ask for the state takes longer than all else here. Where no normal number was kept the memory has all of it."""
-    memory = _memory_of_numpy(numpy)
-    known = _texts.get("numpy memory")
-    if memory is None or known is None or known[0] != memory:
-        name, keys, position, has_gauss, gauss = numpy.get_state()
-        parts = name, keys.tobytes(), position, has_gauss, gauss.hex()
-        text = _text_of("numpy", parts, lambda: json.dumps([name, keys.tolist(), *parts[2:]]))
-        known = _texts["numpy memory"] = (None if has_gauss else memory, text)
-    return known[1]
-
-
-def _memory_of_numpy(numpy):
-    bits = getattr(getattr(getattr(numpy, "mtrand", None), "_rand", None), "_bit_generator", None)
-    return ctypes.string_at(bits.ctypes.state_address, _TWISTER) if bits is not None and type(bits) is getattr(numpy, "MT19937", None) else None
-
-
 def _put_generators(answer):
     from ._chance import taken
 
@@ -131,7 +111,9 @@ def _put_generators(answer):
     put_text(answer, "python", _text_of("python", (state, repr(state[2])), lambda: json.dumps(state)))
     numpy = _legacy_numpy()
     if numpy is not None:
-        put_text(answer, "numpy", _text_of_numpy(numpy))
+        name, keys, position, has_gauss, gauss = numpy.get_state()
+        parts = name, keys.tobytes(), position, has_gauss, gauss.hex()
+        put_text(answer, "numpy", _text_of("numpy", parts, lambda: json.dumps([name, keys.tolist(), *parts[2:]])))
     torch = _torch()
     if torch is None:
         return
