@@ -1,12 +1,16 @@
 """The time that looks at the program's objects may take (_seen.py)."""
+import os
 import time
 
 from ._interrupts import is_programs
 from ._library import library
 from ._seen import fingerprints
 
-_SHARE = 0.005  # of the time since the first look: so long may all looks take
-_FIRST, _AT_LEAST = 40, 1.0  # looks that may take more than that, and how many seconds: what changes, most programs change at once
+# All looks may take this share of the time since the first one; together the first ones may take more, so many seconds, as what changes, most
+# programs change at once. Where the user wants more checkpoints than the policy takes, all looks may take the last number of seconds: they come in
+# front of checkpoints.
+_SHARE, _FIRST, _AT_LEAST, _IF_MORE = 0.005, 40, 1.0, 10.0
+_WANTS_MORE = {"FLOR_EVERY", "FLOR_STEP_SECONDS"}
 
 
 class Budget:
@@ -22,7 +26,7 @@ class Budget:
 
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""
-        at_least = _AT_LEAST if self._count < _FIRST else 0
+        at_least = _IF_MORE if _WANTS_MORE & os.environ.keys() else _AT_LEAST if self._count < _FIRST else 0
         if not must and self._spent > max(at_least, _SHARE * (time.monotonic() - self._begun)):
             return None
         before = self.charged
