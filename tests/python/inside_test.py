@@ -226,19 +226,24 @@ def test_a_tensor_whose_values_alone_are_read_needs_no_graph():
         assert _is_for_values(program, name) == is_so, text
 
 
-def test_bars_are_found_wherever_they_are(monkeypatch):
+def test_bars_are_found_wherever_they_are(monkeypatch, tmp_path):
     import sys
     import types
 
+    from flor import _overlooked
     from flor._overlooked import bars_in, read_among
-    from flor._program import Program
 
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     bar = type("tqdm", (), {"__module__": "tqdm.std"})()
     ui = types.SimpleNamespace(shown=[types.SimpleNamespace(bar=bar)])
     assert set(bars_in(sys._getframe())) == {"bar", "ui.shown.bar"}
-    assert read_among(["ui.shown.bar"], Program("a.py", "if ui.shown[0].bar.n > 3: pass\n")) == "ui.shown.bar"
-    assert read_among(["ui.shown.bar"], Program("a.py", "ui.shown[0].bar.update(n)\n")) is None
+    texts = {"if ui.shown[0].bar.n > 3: pass\n": True, "ui.shown[0].bar.update(n)\n": False, "def decayed(pbar):\n    return 1 - pbar.n\n": True,
+             "class Trainer:\n    def rate(self):\n        return self.bar.n\n": True, "class Meter:\n    def mean(self):\n        return self.n\n": False}
+    for number, (text, is_read) in enumerate(texts.items()):
+        file = tmp_path / f"a{number}.py"
+        file.write_text(text)
+        monkeypatch.setattr(_overlooked, "users_modules", lambda: [types.SimpleNamespace(__file__=str(file))])
+        assert read_among(["ui.shown.bar"]) == ("ui.shown.bar" if is_read else None), text
     del ui
 
 
@@ -296,9 +301,9 @@ import sys
 from flor._overlooked import Sources
 def shows(iterable, change):
     sources = Sources(iterable, sys._getframe(1))
-    before = sources.print()
+    before = sources.fingerprint()
     change(iterable)
-    return sources.print() != before
+    return sources.fingerprint() != before
 def look():
     data, temporary = [[1]], [[2]]
     # What variables lead to, another look shows.
@@ -309,9 +314,9 @@ def look():
     yield shows(iter([temporary[0], [3]]), lambda given: given.__reduce__()[1][0][1].append(7))
     yield shows({1: [3]}.items(), lambda given: next(iter(given))[1].append(7))
     sources = Sources(data, sys._getframe())
-    yield sources.print() != ""
+    yield sources.fingerprint() != ""
     del data
-    yield sources.print() != ""
+    yield sources.fingerprint() != ""
 print(*look())
 """
 

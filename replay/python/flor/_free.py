@@ -257,7 +257,7 @@ class _MainLoop(Watched):
         super().__init__(flor, "", frame, set(), self._program.guard_of(self._loop).name if self._loop else "@")
         self.state.take(needed)
         self._before, self._is_recording, self._is_late = None, bool(flor.flor_recording()), False
-        self._sources = self._first_print = None
+        self._sources = self._first_fingerprint = None
         self._doubt = Doubt(flor, self.place, frame.f_lineno)
         self._has_begun, self._is_inside, self._known, self._count, self._bars = False, False, {}, 0, {}
         self._rebound = Rebound(self._program, self._loop, self.state.places)
@@ -265,7 +265,7 @@ class _MainLoop(Watched):
         self.state.note_graph = self._note_graph if self._is_recording else None
 
     def begin_inside(self, iterable, count):
-        """Its elements come again, and a replay begins in the middle of them."""
+        """Lets a replay, and a resumed recording, begin in the middle of its elements: they come again."""
         self.passing = self.state.passing = Passing(iterable, count)
         self._sources = Sources(iterable, self.frame) if self._is_recording else None
 
@@ -316,7 +316,7 @@ class _MainLoop(Watched):
         if self._is_recording and not self._has_begun:
             self.state.end_restore()
             self._before = self.look(True)
-            self._first_print = self._print_of_sources(True)
+            self._first_fingerprint = self._fingerprint_of_sources(True)
             if self._before is None:
                 note(self.flor, "", "*", True, "a look at all that the program can reach takes more than a second: replays and a resumed recording "
                      "begin at the program's start")
@@ -329,7 +329,7 @@ class _MainLoop(Watched):
         for path in bars:
             note(self.flor, BARS, path, False)
         lasting = [path for path, bar in bars.items() if path in self._bars and self._bars[path]() is bar]
-        path = read_among(lasting, self._program)
+        path = read_among(lasting)
         if path is not None:
             note(self.flor, "", "*", True, f"the program reads how far {path}, a progress bar, is: replays and a resumed recording begin at the "
                                            "program's start")
@@ -346,16 +346,16 @@ class _MainLoop(Watched):
             self.refuse(path)
             self.state.paths.discard(path)
 
-    def _print_of_sources(self, must):
+    def _fingerprint_of_sources(self, must):
         """Returns "" where the loop is not begun in the middle of its elements, and None where there was no time."""
-        return "" if self._sources is None else self.print_of(self._sources, must)
+        return "" if self._sources is None else self.fingerprint_of(self._sources, must)
 
     def end(self, must=False):
         self._end_iteration()
         if self._before is None:
             return
-        after, elements = self.look(must), self._print_of_sources(must)
-        if elements is not None and elements != self._first_print:
+        after, elements = self.look(must), self._fingerprint_of_sources(must)
+        if elements is not None and elements != self._first_fingerprint:
             note(self.flor, "", "*", True, "what the main loop's elements lead to changes, and no variable has it: replays and a resumed recording "
                  "begin at the program's start")
         if None in (after, elements):

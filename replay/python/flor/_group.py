@@ -22,5 +22,5 @@ def is_in_group():
 
 
 def is_time(count):
-    """Is it time to note again, in front of a step with this number? A program that joins a group does it early, and its next iteration asks anyway."""
+    """Is it time to call note() in front of a step with this number? A program joins a group early, and its next iteration asks anyway."""
     return count & (count - 1) == 0

@@ -1,5 +1,6 @@
 """What a look (_seen.py) does not see between two steps: progress bars, and what only the elements of the loop lead to."""
 import ast
+import functools
 import itertools
 import sys
 import types
@@ -7,6 +8,7 @@ import types
 from ._attributes import dict_of, slots_of
 from ._looked_at import NO_STATE
 from ._passing import _is_progress_bar
+from ._program import program_of
 from ._roots import is_of_loader, is_users_module, members_of, roots_of
 from ._runtime import users_modules
 from ._seen import _Late, _Look
@@ -16,7 +18,8 @@ from ._seen import _Late, _Look
 BARS, GRAPHS = "@bars", "@graphs"
 _DEEPEST, _MOST, _FIRST = 4, 1000, 64  # how deep, in how many objects, and in how many elements of each bars are searched for
 _OF_BARS = {"tqdm", "rich", "alive_progress", "progressbar"}  # packages
-_HOW_FAR = {"n", "last_print_n", "format_dict", "desc", "postfix"}
+_HOW_FAR = {"n", "last_print_n", "format_dict", "desc", "postfix", "completed", "percentage"}
+_ANY = "*"
 _SIMPLE = (bool, int, float, complex, str, bytes, type(None), types.FunctionType)
 
 
@@ -47,11 +50,24 @@ def _parts_of(value):
     return [(key, item) for key, item in items if not key.startswith("__") and not isinstance(item, _SIMPLE)]
 
 
-def read_among(bars, program):
-    """Returns one of the paths of bars of which the text of a program reads how far they are, or None: it may compute with that."""
-    read = {node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", None) for node in ast.walk(program.tree)
-            if isinstance(node, ast.Attribute) and node.attr in _HOW_FAR and isinstance(node.ctx, ast.Load)} if bars and program is not None else ()
-    return next((path for path in bars if path.replace(":", ".").rpartition(".")[2] in read), None)
+def read_among(bars):
+    """Returns one of the paths of bars of which the texts of the user's modules read how far they are, or None: they may compute with that."""
+    files = {getattr(module, "__file__", None) for module in users_modules()} if bars else ()
+    read = {name for file in files if file is not None for name in _read_in(file)}
+    return next((path for path in bars if path.replace(":", ".").rpartition(".")[2] in read or _ANY in read), None)
+
+
+@functools.lru_cache(None)
+def _read_in(file):
+    """Returns the names under which a text reads how far a bar is; _ANY where a function does that with what it is given, under a name of its own."""
+    program, found = program_of(file), set()
+    for node in ast.walk(program.tree) if program is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr in _HOW_FAR and isinstance(node.ctx, ast.Load):
+            word = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", _ANY)
+            function = next((one for one in program.around(node) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))), None)
+            given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)} if function is not None else ()
+            found.add(_ANY if word in given and word not in ("self", "cls") else word)
+    return found
 
 
 def _is_bar(value):
@@ -68,7 +84,7 @@ class Sources:
         self.hidden, self._named = [one for one in givers if id(one) not in known], [one for one in givers if id(one) in known]
         self._frame, self._elsewhere = frame, [value for value in roots if not _is_data(value)] if self.hidden else ()
 
-    def print(self):
+    def fingerprint(self):
         """Returns the fingerprint of what is hidden, without what could be reached from variables when the loop began. None where the time is not
         enough."""
         known = self._known(self._frame)[1] if self._named else ()

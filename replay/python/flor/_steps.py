@@ -51,15 +51,15 @@ class Steps:
         self._rebound = self._state.rebound
         self._why_not = None  # no checkpoint can be taken in this execution
         self._is_known = block.is_known  # an earlier execution showed what the block changes
-        self._sources = self._first_print = self._read = None
+        self._sources = self._first_fingerprint = self._read_bar = None
         if self._is_recording:
             self._sources = Sources(iterable, block.frame)
-            self._first_print = block.print_of(self._sources)
+            self._first_fingerprint = block.fingerprint_of(self._sources)
             bars = {path: bar for path, bar in bars_in(block.frame).items() if bar is not iterable}
             for path in bars:  # they were there in front of this loop, and may be there behind it
                 note(block.flor, BARS, path, False)
-            self._read = read_among(bars, block.program)
-            block.is_unsure = block.is_unsure or self._read is not None  # who skipped it would find the bar as it was in front
+            self._read_bar = read_among(bars)
+            block.is_unsure = block.is_unsure or self._read_bar is not None  # who skipped it would find the bar as it was in front
             self._note_bars()
         self._held = None  # the fingerprints of what is saved, at the last time that more was found
 
@@ -92,13 +92,13 @@ class Steps:
             return self._refuse("the loader")
         count = len(self._state.paths)
         after = self._block.look(must)
-        elements = self._block.print_of(self._sources)
-        if after is None or None in (elements, self._first_print):
+        elements = self._block.fingerprint_of(self._sources)
+        if after is None or None in (elements, self._first_fingerprint):
             return _LATE
-        if elements != self._first_print:
+        if elements != self._first_fingerprint:
             return self._refuse("what the loop's elements lead to")
-        if self._read is not None:
-            return self._refuse(f"{self._read}, a progress bar,")
+        if self._read_bar is not None:
+            return self._refuse(f"{self._read_bar}, a progress bar,")
         self._note_bars()
         bad = self._take_in(after) or self._unsaved()
         self._block.step_paths.update(self._state.paths)

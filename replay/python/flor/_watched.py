@@ -98,9 +98,9 @@ class Watched:
         return found
 
     @staticmethod
-    def print_of(sources, must=False):
+    def fingerprint_of(sources, must=False):
         """Returns the fingerprint of what gives a loop its elements (_overlooked.py), or None where there was no time."""
-        return budget().spend(sources.print, must) if sources.hidden else sources.print()
+        return budget().spend(sources.fingerprint, must) if sources.hidden else sources.fingerprint()
 
     def compare(self, before, after, is_late=False):
         """Takes in what changed. `is_late`: checkpoints were taken since. Returns what to compare the next look with; None
