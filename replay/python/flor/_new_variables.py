@@ -15,7 +15,8 @@ CHANGE_NOTHING = NUMBERS | OF_VALUES | _LEAD_ON | {"clone", "copy", "index", "co
                                                     "diff", "topk", "unique", "astype", "join", "format", "split", "strip", "startswith", "endswith"}
 _BUILTINS = {"abs", "all", "any", "bool", "float", "format", "getattr", "hasattr", "int", "isinstance", "len", "max", "min", "print", "range", "repr", "round",
              "str", "sum", "type"}
-_GATHER = {"dict", "enumerate", "list", "reversed", "set", "sorted", "tuple", "zip"}  # whose results lead to what they were given
+_GATHER = {"dict", "enumerate", "list", "reversed", "set", "sorted", "tuple", "zip"}  # whose results lead to what they were given, and which take its elements
+_ONCE = {"iter", "map", "filter", "zip", "enumerate", "reversed", "open", "cycle", "chain", "count", "islice", "repeat", "reader"}
 _PURE = {"torch", "numpy", "math", "scipy", "sklearn", "statistics", "copy"}  # packages
 _SETTING = {"manual_seed", "seed", "shuffle", "save", "load", "copyto", "put", "place", "fill_diagonal"}  # functions of these that change something
 _PASS = (ast.Starred, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.keyword, ast.IfExp, ast.BoolOp)
@@ -27,9 +28,12 @@ class Harmless:
 
     def __init__(self, program):
         self._packages, self.functions, self._own = {}, {}, set()
+        self._changes_input = False  # does a forward() of the program, which is not called by that name?
         for node in ast.walk(program.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self._own.add(node.name)
+            if isinstance(node, ast.FunctionDef) and node.name == "forward":
+                self._changes_input = self._changes_input or any(_is_changed_first(node, one.arg) for one in ast.walk(node.args) if isinstance(one, ast.arg))
             if isinstance(node, ast.FunctionDef):
                 self.functions[node.name] = None if node.name in self.functions or program.scope_of(node) is not program.tree else node
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -38,10 +42,10 @@ class Harmless:
                     self._packages[alias.asname or alias.name.partition(".")[0]] = alias.name.partition(".")[0] if isinstance(node, ast.Import) else root
 
     def is_of_object(self, call):
-        """Is an object of a library's called, or a method of one? It changes itself, and not what it is given."""
+        """Is an object of a library's called, or a method of one? That it does not change what it is given is taken for granted."""
         word = word_of(call)
         is_known = self._package_of(call) is not None or isinstance(call.func, ast.Name) and hasattr(builtins, word)
-        return not is_known and not {word, "__call__"} & self._own and word not in MUTATORS | _SETTING
+        return not is_known and not self._changes_input and not {word, "__call__"} & self._own and word not in MUTATORS | _SETTING
 
     def _package_of(self, call):
         root = call.func
@@ -57,6 +61,21 @@ class Harmless:
         if isinstance(call.func, ast.Name):
             return word in _BUILTINS | _GATHER
         return word in CHANGE_NOTHING
+
+
+def _is_changed_first(function, name):
+    """Does a function change what it was given by this name, before it binds the name anew?"""
+    for node in sorted((one for one in ast.walk(function) if hasattr(one, "lineno")), key=lambda one: (one.lineno, one.col_offset)):
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name for target in node.targets):
+            return False
+        target = node.target if isinstance(node, ast.AugAssign) else node if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) else None
+        if isinstance(node, ast.Call) and word_of(node).endswith("_") and isinstance(node.func, ast.Attribute):
+            target = node.func.value
+        while isinstance(target, (ast.Subscript, ast.Attribute)):
+            target = target.value
+        if isinstance(target, ast.Name) and target.id == name and name != "self":
+            return True
+    return False
 
 
 def word_of(call):
@@ -87,14 +106,21 @@ def passed_by_iterations(program, names):
     if there is none."""
     main_loops, nodes, harmless = program.main_loops(), list(_named(program, names)), Harmless(program)
     scopes = {program.tree, *map(program.scope_of, main_loops)}  # where variables live longer than an iteration
-    bound = {(node.id, program.scope_of(node)) for node in nodes if isinstance(node.ctx, ast.Store) and not _is_in(program, node, main_loops)}
+    stored = [node for node in nodes if isinstance(node.ctx, ast.Store) and not _is_in(program, node, main_loops)]
+    bound, iterators = {(node.id, program.scope_of(node)) for node in stored}, {node.id for node in stored if _is_iterator(program.parents.get(node))}
     for name, scope in bound:
         for node in nodes if scope in scopes else ():
             is_own = program.scope_of(node) is scope
             is_used = node.id == name and isinstance(node.ctx, ast.Load) and (_is_in(program, node, main_loops) if is_own else _is_seen(program, node, scope))
-            if is_used and _may_change(program, node, harmless):
+            if is_used and (name in iterators or _may_change(program, node, harmless)):
                 return name
     return None
+
+
+def _is_iterator(statement):
+    """Does a statement bind what may give each element once, so that to read it is to change it?"""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.GeneratorExp) or isinstance(value, ast.Call) and word_of(value) in _ONCE
 
 
 def _is_seen(program, node, scope):

@@ -1,6 +1,7 @@
 """A program without its log statements, so that two versions of it can be compared."""
 import ast
 import copy
+import pathlib
 
 from ._holders import path_of
 from ._new_code import bound_by_import, imported_roots, is_harmless_import, only_computes
@@ -128,10 +129,12 @@ class Names:
     _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
     def __init__(self, programs):
-        self._everywhere, self._of, self.packages = set(), {}, set()
+        self._everywhere, self._of = set(), {}
+        folders = {part for program in programs for part in pathlib.Path(program.path).parent.parts}
+        self.packages = set()  # that the program imports already; of its own without those that are folders: another file there may do anything
         for program in programs:
             self.packages |= {root for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom)) for root in imported_roots(node)
-                              if root is not None}  # else another file of the program's own may be meant
+                              if root is not None and root not in folders}
             self._everywhere |= _names_below(program.tree)
             for node in ast.walk(program.tree):
                 if isinstance(node, self._FUNCTIONS):
