@@ -210,7 +210,7 @@ def test_new_code_that_may_last_begins_at_the_start(edits, from_start):
                                                                            "sum((p - kept[k]).norm().item() for k, p in net.named_parameters())", False),
     ("loader.first", "evaluate(net, kept)", False), ("torch.zeros(3)", "torch.dist(net.weight, kept)", False), ("[1, 2]", "len(kept) + max(kept)", False),
     ("{'a': Counter()}", "kept['a'].see(score)", True), ("Counter()", "kept.of.see(score)", True), ("[Counter()]", "[one.see(score) for one in kept]", True),
-    ("iter(range(9))", "next(kept)", True), ("torch.Generator()", "torch.rand(1, generator=kept)", True), ("[]", "heapq.heappush(kept, score)", True),
+    ("iter(range(9))", "next(kept)", True), ("iter(data)", "[one for one, _ in zip(kept, range(1))]", True), ("(x for x in data)", "sum(kept)", True), ("torch.Generator()", "torch.rand(1, generator=kept)", True), ("[]", "heapq.heappush(kept, score)", True),
     ("torch.zeros(3)", "torch.add(net.weight, 1, out=kept)", True), ("Counter()", "count(kept, score)", True), ("torch.zeros(3)", "kept.data.mul_(2)", True),
 ])
 def test_what_a_question_changes_itself_begins_at_the_start(value, log, from_start):
@@ -220,22 +220,55 @@ def test_what_a_question_changes_itself_begins_at_the_start(value, log, from_sta
     assert answer["from_start"] == from_start, answer["reasons"]
 
 
-@pytest.mark.parametrize("log", ["float(open('best.txt').read())", "best()", "len(list(folder.iterdir()))"])
+def test_another_file_of_an_own_package_is_new_code():
+    from flor import _program, _skeleton
+
+    names = _skeleton.Names([_program.Program("/home/ada/train.py", "import utils.data, metrics, torch\n"), _program.Program("/home/ada/utils/data.py", ""),
+                             _program.Program("/home/ada/metrics.py", "")])
+    assert names.packages == {"metrics", "torch"}
+
+
+LISTINGS = ["len(list(folder.iterdir()))", "os.path.exists('best.pt')", "saved()", "sorted(os.listdir('out')).pop()", "len(kept)"]
+READINGS = ["float(open('best.txt').read())", "best()", "numpy.genfromtxt('a.csv').min()", "torch.load('best.pt')['epoch']"]
+# Ways to write a file.
+WRITES = ["torch.save(net.state_dict(), 'best.pt')", "save(net, 'best.pt')", "file = open('a.txt', mode)", "shutil.copy('a.pt', 'b.pt')", "score.numpy().tofile('a')",
+          "if not flor.replaying():\n            torch.save(net.state_dict(), 'best.pt')"]
+
+
+def with_files(write=""):
+    """A program that has functions for files; `write`: a statement behind each iteration."""
+    functions = "def best():\n    with open('best.txt') as file:\n        return float(next(file))\n\ndef saved():\n    return len(os.listdir('out'))\n\ndef augment"
+    kept = "        kept = sorted(folder.glob('*.pt'))\n"
+    return PROGRAM.replace("def augment", functions).replace(SCORE, SCORE + kept + (f"        {write}\n" if write else ""))
+
+
+@pytest.mark.parametrize("log", READINGS)
 def test_files_are_in_no_checkpoint(log):
-    program = PROGRAM.replace("def augment", "def best():\n    with open('best.txt') as file:\n        return float(next(file))\n\ndef augment")
-    answer = asked(program, behind(SCORE, f'        flor.log("new", {log})\n'))
+    answer = asked(with_files(), behind(SCORE, f'        flor.log("new", {log})\n'))
     assert answer["all"] and answer["from_start"], answer["reasons"]
+    assert [probe["withheld"] for probe in answer["probes"]] == [""]
 
 
-@pytest.mark.parametrize("log", ["len(list(folder.iterdir()))", "os.path.exists('best.pt')", "saved()"])
-@pytest.mark.parametrize("writes", [True, False])
-def test_which_files_there_are_is_not_told_where_the_program_writes_some(log, writes):
-    program = PROGRAM.replace("def augment", "def saved():\n    return len(os.listdir('out'))\n\ndef augment")
-    if writes:
-        program = program.replace(SCORE, SCORE + "        torch.save(net.state_dict(), 'best.pt')\n")
-    answer = asked(program, behind(SCORE, f'        flor.log("new", {log})\n'))
-    (probe,) = answer["probes"]
-    assert ("are there already" in probe["withheld"]) == writes, answer["reasons"]
+@pytest.mark.parametrize("log, write", [*((log, "") for log in LISTINGS), *((log, WRITES[0]) for log in READINGS), *((READINGS[0], write) for write in WRITES)])
+def test_files_that_others_write_are_not_answered(log, write):
+    for edits in ([], [("    y = x * 2\n", "    y = 2 * x\n")], [behind("history = []\n", "unused = 3\n")]):  # whatever else was edited
+        answer = asked(with_files(write), *edits, behind(SCORE, f'        flor.log("new", {log})\n'))
+        (probe,) = answer["probes"]
+        assert "files" in probe["withheld"], answer["reasons"]
+
+
+@pytest.mark.parametrize("edits", [[("    y = x * 2\n", "    y = 2 * x\n")], [behind("def augment(x):\n", "    unused = 3\n")]])
+def test_what_a_question_keeps_is_looked_at_whatever_else_was_edited(edits):
+    answer = asked(PROGRAM, *edits, behind("history = []\n", "kept = Counter()\n"), behind(SCORE, '        flor.log("new", kept.see(score))\n'))
+    assert answer["from_start"], answer["reasons"]
+
+
+@pytest.mark.parametrize("forward, from_start", [("x -= x.mean()\n        return x", True), ("x.mul_(2)\n        return x", True), ("x[0] = 1\n        return x", True),
+                                                 ("x = x * 2\n        x += 1\n        return x", False), ("return x * 2", False)])
+def test_a_tensor_of_the_question_that_a_network_changes_begins_at_the_start(forward, from_start):
+    program = PROGRAM.replace("def augment", f"class Net(nn.Module):\n    def forward(self, x):\n        {forward}\n\ndef augment")
+    answer = asked(program, behind("history = []\n", "kept = torch.ones(2)\n"), behind(SCORE, '        flor.log("new", net(kept).sum())\n'))
+    assert answer["from_start"] == from_start, answer["reasons"]
 
 
 @pytest.mark.parametrize("log, needs_graph", [

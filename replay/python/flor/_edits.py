@@ -7,7 +7,7 @@ FILE is JSON: {"files": [{"path": PRESENT, "recorded": TEXT, "present": TEXT}, â
      "probes": [{"name": "norm", "file": "train.py", "line": 9, "block": "train", "volatile": false, "withheld": "",
                  "depends": ["train"]}], "names": ["loss", "norm"], "whole_iterations": []}
 
-`whole_iterations`: why no unit can begin between two steps of a block's loop (_step_reads.py).
+`withheld`: why the rows of a log statement are not given, whatever executes. `whole_iterations`: why no unit can begin between two steps of a block's loop (_step_reads.py).
 
 It knows one harmless edit: log statements, and what only computes their values. Any other edit makes every block execute.
 A block that changes something which it does not hold (_held.py) executes as well; and where the guard leaves out what one
@@ -18,7 +18,9 @@ import json
 import os
 import sys
 
+from ._callers import callers_of, is_called_plainly, mentions
 from ._doubt import settled
+from ._files_asked import FilesAsked
 from ._folders import NOTE, SCRIPT, from_text
 from ._gradient_reads import GradientReads
 from ._held import unguarded_in, unheld_by, unheld_for_itself
@@ -36,14 +38,11 @@ from ._skeleton import Names, Skeleton, added, first_difference, name_anew
 from ._step_reads import bar_among, graph_among, lacked_by_steps, why_whole, why_written
 from ._steps import is_of_steps
 from ._while import CONDITION
-from ._writing import LISTING, note_of
+from ._writing import note_of
 
 # Functions that no log statement may call: they change what everybody uses.
 _CHANGING = MUTATORS | {"backward", "train", "eval", "manual_seed", "seed", "shuffle", "next", "setattr", "delattr", "exec",
                         "input", "set_state", "setstate", "set_rng_state"}
-# What looks at files or other processes: a block may change those, too.
-_READING = {"os", "pathlib", "Path", "subprocess", "open", "load", "loadtxt", "read_csv", "read_text", "read_bytes", "read", "readlines"} | LISTING
-
 
 class Analysis:
     """Compares recorded and present texts: pairs of programs. `seen`: (block, path) of what changed in the recording."""
@@ -56,7 +55,7 @@ class Analysis:
         self._of_steps = []  # reasons not to begin between steps
         self._asked = {}  # the expressions of the question, and the functions that these may run, by program
         self._code = Code([present for _, present in pairs])
-        self._writes = note_of([present for _, present in pairs])
+        self._files = FilesAsked([present for _, present in pairs], self._seen)
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -73,7 +72,7 @@ class Analysis:
             self._look_at_guards(present)
         self._look_at_rest()
         self._lead_in_with_own()
-        self.reasons.extend([] if self._writes is None else [self._writes])
+        self.reasons.extend(note for note in [note_of([present for _, present in pairs])] if note is not None)
 
     def answer(self):
         blocks = sorted({block.name for _, program in self._pairs for block in program.blocks if block.name})
@@ -106,15 +105,15 @@ class Analysis:
             return
         names = Names([program for program, _ in self._pairs])
         old, new = Skeleton(recorded), Skeleton(present, names)
-        if ast.dump(old.tree) != ast.dump(new.tree):
-            return self._take_change(present, old, new)
+        is_changed = ast.dump(old.tree) != ast.dump(new.tree)
         known = {ast.dump(part) for part in old.computations}
         computations = [part for part in new.computations if ast.dump(part) not in known]
-        new_logs = added(recorded, present, old.removed, new.removed)
+        new_logs = added(recorded, present, old.removed, new.removed, is_changed)
         useless = new.bound - {node.id for part in [*new_logs, *computations] for node in ast.walk(part) if isinstance(node, ast.Name)}
-        if useless:
-            return self._everything(f"{os.path.basename(present.path)}: no log statement uses the new variable "
-                                    f"{sorted(useless)[0]}")
+        if is_changed:
+            self._take_change(present, old, new)
+        elif useless:
+            self._everything(f"{os.path.basename(present.path)}: no log statement uses the new variable {sorted(useless)[0]}")
         self._look_at_new(present, new.bound)
         for log in new_logs:
             self._add(present, log, computations)
@@ -133,8 +132,8 @@ class Analysis:
         passed = passed_by_iterations(program, names)
         if passed is not None:
             self.from_start = True  # and not without its blocks, which may be where that is changed
-            self._everything(f"{os.path.basename(program.path)}: iterations may change what the new variable {passed} leads to, so the replay runs from "
-                             "the start")
+            self._everything(f"{os.path.basename(program.path)}: the replay runs from the start, since iterations may change what the new variable {passed} "
+                             "leads to")
 
     def _add(self, program, log, computations):
         place = _place(program, log)
@@ -142,20 +141,19 @@ class Analysis:
         words, functions = self._code.reached_by([*log.args, *(keyword.value for keyword in log.keywords), *computations])
         for other, part in [*((program, program.original(part)) for part in parts), *functions]:
             self._asked.setdefault(other, []).append(part)
-        listing = next(iter(sorted(LISTING.intersection(words))), None) if self._writes is not None else None
-        withheld = f"lists files ({listing}), and those that the program wrote are there already" if listing is not None else ""
+        withheld = self._files.why_withheld(words)
         if withheld:
             self.reasons.append(f"{place}: the log statement {withheld}: its rows are not given")
-        self._take_unheld(place, words)
+        self._take_unheld(place, words, bool(withheld))
+        block = program.block_of(log)
+        self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
+                            "block": block.name or "" if block else "",
+                            "volatile": not withheld and any(_is_of_the_moment(part) for part in parts), "withheld": withheld})
         changing = next((name for part in parts for name in _calls(part) if name in _CHANGING or _is_in_place(name)), None)
         if changing is not None:
             self._take_gradients(program, parts, place)
             return self._everything(f"{place}: the log statement calls {changing}(), which may change state")
         self._take_gradients(program, parts, place)
-        block = program.block_of(log)
-        self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
-                            "block": block.name or "" if block else "",
-                            "volatile": any(_is_of_the_moment(part) for part in parts), "withheld": withheld})
         if block is not None:
             return self._execute(block, f"{place}: log added inside block {block.name}")
         function = program.scope_of(log)
@@ -163,9 +161,9 @@ class Analysis:
             return None
         return self._execute_callers(function, place)
 
-    def _take_unheld(self, place, words):
+    def _take_unheld(self, place, words, is_withheld):
         """What no checkpoint has, or none between steps."""
-        reading = next(iter(sorted(_READING.intersection(words))), None)
+        reading = None if is_withheld else self._files.read_by(words)
         bar = bar_among(words, self._seen)
         graph = next((path for path in (graph_among(one, asked, self._seen) for one, asked in self._asked.items()) if path is not None), None)
         for name, what in ((reading, "and no checkpoint holds files"), (bar, "a progress bar, and no checkpoint holds what it shows"),
@@ -192,33 +190,15 @@ class Analysis:
     def _execute_callers(self, function, place):
         """The log stands in a function: blocks that may call it execute."""
         name = getattr(function, "name", "")
-        callers = self._callers_of(name)
-        if not name or not all(self._is_called_plainly(one) for one in callers):
+        programs = [program for _, program in self._pairs]
+        callers = callers_of(programs, name)
+        if not name or not all(is_called_plainly(programs, one) for one in callers):
             return self._everything(f"{place}: log added in a function whose callers are not clear")
         for _, program in self._pairs:
             for block in program.blocks:
-                if _mentions([block.node], callers):
+                if mentions([block.node], callers):
                     self._execute(block, f"{place}: log added in {name}(), which block {block.name} may call")
         return None
-
-    def _is_called_plainly(self, name):
-        """Is a function called by its name wherever it is named? Not if it is decorated, handed on or called by Python."""
-        if name == "forward" or name.startswith("__"):
-            return False
-        nodes = [(program, node) for _, program in self._pairs for node in ast.walk(program.tree)]
-        functions = [node for _, node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name]
-        calls = [(program.parents.get(node), node) for program, node in nodes if _is_named(node, name)]
-        is_called = bool(calls) and all(isinstance(call, ast.Call) and call.func is node for call, node in calls)
-        return not functions or (is_called and not any(function.decorator_list for function in functions))
-
-    def _callers_of(self, name):
-        """Returns the names of all functions, classes and variables through which a function may be called."""
-        names = {name}
-        while True:
-            found = {one for _, program in self._pairs for node in ast.walk(program.tree) for one in _users(node, names)}
-            if found <= names:
-                return names
-            names |= found
 
     def _look_at_blocks(self, program):
         for block in program.blocks:
@@ -307,25 +287,6 @@ class Analysis:
                                     "not hold it: the replay runs from the start")
 
 
-def _users(node, names):
-    """Yields the names of a definition or an assignment that mentions one of these."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and _mentions(node.body, names):
-        yield node.name
-    elif isinstance(node, ast.Assign) and _mentions([node.value], names):
-        for target in node.targets:
-            yield from (part.id if isinstance(part, ast.Name) else part.attr for part in ast.walk(target)
-                        if isinstance(part, (ast.Name, ast.Attribute)))
-
-
-def _mentions(nodes, names):
-    return any((isinstance(node, ast.Name) and node.id in names) or (isinstance(node, ast.Attribute) and node.attr in names)
-               for root in nodes for node in ast.walk(root))
-
-
-def _is_named(node, name):
-    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
-
-
 def _calls(node):
     """Yields the last names of what an expression calls."""
     for one in ast.walk(node):
@@ -347,7 +308,7 @@ def _is_plain(program, loop):
 
 def _is_of_the_moment(node):
     is_marked = isinstance(node, ast.Call) and len(node.args) == 3 and isinstance(node.func, ast.Attribute) and node.func.attr == "noted"
-    return is_marked or _mentions([node], OF_THE_MOMENT)
+    return is_marked or mentions([node], OF_THE_MOMENT)
 
 
 def _place(program, node):

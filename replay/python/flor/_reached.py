@@ -11,7 +11,8 @@ _CALLED = {"__call__", "forward"}
 
 
 class Code:
-    """The functions of programs, by all names under which code may run them. By names alone, so that there may be more than what runs."""
+    """The functions of programs, by all names under which code may run them. By names alone: there may be more than what runs, and what a list or
+    dict of functions, a partial or a method such as `__len__` leads to is not among it."""
 
     def __init__(self, programs):
         self._of = {}  # what a name stands for: (program, node, is it a method?)

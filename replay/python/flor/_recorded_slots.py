@@ -5,8 +5,8 @@ from ._rebound import LACKED
 
 
 def take_slots(recorded, present, seen):
-    """A slot was what a block of the recorded program needed, unless that was noted, and what was held beside that ("+"). Not
-    so what the present one needs as well, nor what the checkpoints lacked."""
+    """Gives the blocks and guards of the present program the slots that the recorded ones had: what they needed, unless it was noted that it was not
+    held, and what was held beside that ("+"), without what the checkpoints lacked. What only the present ones need is no slot."""
     for holder in [*present.blocks, *present.guards]:
         if not isinstance(holder, SlotHolder):
             continue

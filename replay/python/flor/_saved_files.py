@@ -5,7 +5,7 @@ _NUMPY, _PANDAS, _SAFE, _TEXT = "numpy", "pandas", "safetensors", "text"
 _WRITING = {**dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), _NUMPY), "tofile": _NUMPY,
             **dict.fromkeys(("to_csv", "to_json", "to_parquet", "to_pickle", "to_feather", "to_hdf"), _PANDAS),
             **dict.fromkeys(("save_file", "save_model"), _SAFE), **dict.fromkeys(("write_text", "write_bytes"), _TEXT)}
-_READING = {**dict.fromkeys(("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap"), _NUMPY),
+READING = {**dict.fromkeys(("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap"), _NUMPY),
             **dict.fromkeys(("read_csv", "read_json", "read_parquet", "read_pickle", "read_feather", "read_hdf"), _PANDAS),
             **dict.fromkeys(("load_file", "load_model", "safe_open"), _SAFE), **dict.fromkeys(("read_text", "read_bytes"), _TEXT)}
 _OF_NUMPY = {"np", "numpy", "jnp", "cp", "cupy", "onp"}
@@ -37,13 +37,13 @@ def is_loading(call):
     name = name_of_call(call)
     if name == "load_state_dict":
         return False  # of what was loaded
-    return name == "load" or name.startswith(("load_", "read_")) or name in _READING or name in _OTHER_READING or _opens(call, "r+")
+    return name == "load" or name.startswith(("load_", "read_")) or name in READING or name in _OTHER_READING or _opens(call, "r+")
 
 
 def families_of(load, save):
     """Returns the library that both calls belong to, or None. What `torch` and the like load counts whatever its path is
     (_read_back.py)."""
-    family = _family(load, _READING)
+    family = _family(load, READING)
     return family if family == _family(save, _WRITING) else None
 
 
@@ -52,7 +52,7 @@ def paths_of(call, is_own=False):
     function of the program, which may have it anywhere."""
     name, words = name_of_call(call), {keyword.arg: keyword.value for keyword in call.keywords}
     named = [words[word] for word in _PATHS if word in words]
-    if is_own or name not in {*_READING, *_WRITING, *_FILES, *_OTHER_READING, "load", "save", "dump", "save_pretrained"}:
+    if is_own or name not in {*READING, *_WRITING, *_FILES, *_OTHER_READING, "load", "save", "dump", "save_pretrained"}:
         return [*call.args, *words.values()], False
     if name in ("write_text", "write_bytes", "read_text", "read_bytes") or name == "open" and _is_method_of_path(call):
         return [call.func.value], True

@@ -83,7 +83,7 @@ def _reads(program, node, path):
 
 def _is_for_values(program, node):
     """Does an expression read no more of a tensor than its values? The text of one with several elements shows more."""
-    is_computed = is_single = False  # is it the result of a computation, with one element?
+    is_computed = is_single = False  # was anything computed with it? has it one element?
     while True:
         outer = program.parents.get(node)
         if isinstance(outer, ast.Attribute):

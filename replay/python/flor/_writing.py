@@ -1,4 +1,4 @@
-"""Where a program writes files: a replay executes that again, and what is there by then is lost."""
+"""Where a program writes files, or asks which there are: a replay executes that again, and what is there by then is lost."""
 import ast
 import os
 
@@ -6,10 +6,12 @@ from ._holders import path_of
 
 _METHODS = {"save", "savez", "savetxt", "savefig", "save_pretrained", "save_model", "save_checkpoint", "save_image", "imwrite", "to_csv", "to_json",
             "to_parquet", "to_pickle", "write_text", "write_bytes", "savez_compressed", "copyfile", "copy2", "copytree"}
-# What tells which files there are. In a replay those that the recording wrote later are there, too, whatever executes again.
+# What tells which files there are.
 LISTING = frozenset("""
     listdir glob iglob rglob iterdir scandir walk exists lexists isfile isdir is_file is_dir stat lstat getsize getmtime getctime disk_usage statvfs
     """.split())
+# What may write a file, beside that: the worker that does it is seen by others.
+WRITING = _METHODS | {"touch", "imsave", "write_png", "write_jpeg", "ZipFile", "FileHandler", "SummaryWriter"}
 _OPENING = {"open", "File", "memmap"}
 _OPENERS = {"bz2", "codecs", "gzip", "h5py", "io", "lzma", "np", "numpy", "os"}  # modules whose functions these are; else they are methods of a path
 _OF_TORCH = {"train", "eval", "step", "forward", "update", "save", "load"}  # methods that objects of others have, too: model.train()

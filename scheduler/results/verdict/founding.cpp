@@ -98,7 +98,7 @@ void found(core::Probe& probe, const core::Plan& plan) {
                                    [&](const auto& block) { return !executes(plan, block); });
   const bool rests = probe.depends.empty() ? !all : depends;
   probe.why.clear();
-  // Nothing is skipped, so its clock is right. Files of the recording are there all the same.
+  // Nothing is skipped, so its clock is right. What is withheld and not volatile reads files: it stays so.
   if (all && probe.is_volatile) probe.withheld.clear();
   for (const auto& input : probe.inputs) {
     const bool stale = std::any_of(input.changed_by.begin(), input.changed_by.end(),
