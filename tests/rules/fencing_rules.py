@@ -1,6 +1,7 @@
 """An attempt whose node was cut off, and that wakes up while the next one records the run: it harms nothing."""
 import json
 import os
+import pathlib
 import re
 import signal
 import time
@@ -8,10 +9,17 @@ import time
 from resuming_rules import Interrupted
 
 
+def is_stopped(pid):
+    """Are all threads of a process? A signal takes a moment to reach them."""
+    tasks = [f"/proc/{pid}/task/{task}/stat" for task in os.listdir(f"/proc/{pid}/task")]
+    return all(pathlib.Path(task).read_text().rpartition(")")[2].split()[0] == "T" for task in tasks)
+
+
 class Fencing(Interrupted):
     def cut_off(self, run, pid):
         """Freezes the recorder, and lets everything look as if it ran on another node, an hour ago."""
         os.kill(pid, signal.SIGSTOP)
+        self.wait_for(lambda: is_stopped(pid), "the recorder to stop: until then it tells that it lives")
         path = run.file("owner.0.json")
         with open(path) as file:
             owner = json.load(file)
