@@ -149,7 +149,8 @@ void Recorder::begin_recording() {
 void Recorder::note_generators(const std::string& at, const char* edge, bool is_needed) {
   const double begun = monotonic_seconds();
   recording_->note_generators(at, edge, frontend_.generators(), is_needed);
-  recording_->checkpointer().charge(monotonic_seconds() - begun, iterating());
+  // Not within: in front of a block it is no part of that, and would be taken from what the block computed.
+  recording_->checkpointer().charge(monotonic_seconds() - begun, false);
 }
 
 void Recorder::enter_loop(const LoopSpec& loop) {
