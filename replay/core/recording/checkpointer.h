@@ -69,6 +69,13 @@ class Checkpointer {
   // These are wrong, or cannot be read: --flor-keep no longer counts them.
   void doubt(const std::vector<std::string>& files) { retention_.doubt(files); }
 
+  // Charges what a call takes. In front of a block it is no part of that, nor within it.
+  template <class Call>
+  void charge(Call call) {
+    const double begun = monotonic_seconds();
+    call();
+    charge(monotonic_seconds() - begun, false);
+  }
   // Charges seconds that recording took beside checkpoints, as its start did: ε covers them, too. `within`:
   // an execution was being timed.
   void charge(double seconds, bool within) {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/messages.h"
 #include "core/checkpoint/kinds.h"
@@ -147,10 +146,8 @@ void Recorder::begin_recording() {
 }
 
 void Recorder::note_generators(const std::string& at, const char* edge, bool is_needed) {
-  const double begun = monotonic_seconds();
-  recording_->note_generators(at, edge, frontend_.generators(), is_needed);
-  // Not within: in front of a block it is no part of that, and would be taken from what the block computed.
-  recording_->checkpointer().charge(monotonic_seconds() - begun, false);
+  recording_->checkpointer().charge(
+      [&] { recording_->note_generators(at, edge, frontend_.generators(), is_needed); });
 }
 
 void Recorder::enter_loop(const LoopSpec& loop) {
@@ -203,12 +200,10 @@ void Recorder::resume_loop(const RecordedLoop& earlier) {
   enterable_ = enterable_ || entry.before > 0;
   if (entry.before > 0)
     recording_->log_event({{"@event", "kept"}, {"loop", earlier.name}, {"before", entry.next}});
-  if (entry.before == 0) {
-    say("nothing of loop " + earlier.name +
-        " can be restored as a whole: it runs from its start, where blocks with a checkpoint are skipped");
-  } else {
-    say("resumed behind " + earlier.name + "=" + std::to_string(entry.next - 1));
-  }
+  say(entry.before == 0 ? "nothing of loop " + earlier.name +
+                              " can be restored as a whole: it runs from its start, where blocks with a "
+                              "checkpoint are skipped"
+                        : "resumed behind " + earlier.name + "=" + std::to_string(entry.next - 1));
 }
 
 std::optional<int64_t> Recorder::next(std::optional<int64_t> natural) {
