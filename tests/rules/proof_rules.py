@@ -96,7 +96,9 @@ class Proof(Case):
     def test_rule_19a_workers_are_compared_at_their_cuts(self):
         # `running` is carried from epoch to epoch, and the guard does not name it.
         run = self.record("meters", "--guard")
-        answer = run.replay("meters", "--guard", "--running", probe="train", workers=2, code=4)
+        meet = self.path("meet")
+        os.mkdir(meet)
+        answer = run.replay("meters", "--guard", "--running", "--meet=" + meet, probe="train", workers=2, code=4)
         self.assertTrue(self.probe(answer, "running")["taken_back"])
         self.assertEqual(answer.verdict["values"], 24)
         self.assertEqual(named(answer.rows, "running"), [])

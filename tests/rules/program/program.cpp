@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -68,6 +70,16 @@ void hold(int64_t epoch) {
   std::ofstream(until + ".reaching") << ::getpid() << std::endl;
   std::rename((until + ".reaching").c_str(), (until + ".reached").c_str());
   for (int i = 0; i < 6000 && ::access(until.c_str(), F_OK) != 0; ++i) sleep_ms(10);
+}
+
+void meet() {
+  static bool met = !flag("meet") || !replaying();
+  if (met) return;
+  met = true;
+  const std::filesystem::path all = text("meet");
+  std::ofstream(all / std::to_string(::getpid())).flush();
+  const auto come = [&all] { return std::distance(std::filesystem::directory_iterator(all), {}); };
+  for (int i = 0; i < 6000 && come() < 2; ++i) sleep_ms(10);
 }
 
 void leave_child() {

@@ -16,6 +16,7 @@ int meters() {
       trace("train " + std::to_string(*epoch));
       hold(*epoch);
       crash(*epoch);
+      meet();
       total = 0;
       for (Loop step{"step", 0, 3}; step.next();) {
         model.step();
