@@ -3,7 +3,8 @@
     bench/overhead.py [--epsilon 0.0667]… [--every N] [--threads 1] [HOW…] PROGRAM …
     bench/overhead.py --without OTHER [HOW…] PROGRAM …
 
-HOW: [--pairs 15] [--in-turn | --slices 0.05] [--scatter build/lib/libscattered_heap.so] [--json FILE]
+HOW: [--pairs 15] [--in-turn | --slices 0.05] [--scatter build/lib/libscattered_heap.so]
+     [--clock build/lib/librunning_clock.so] [--json FILE]
 
 The first compares PROGRAM recorded with PROGRAM plain, by the adaptive policy or with a checkpoint at every N-th
 execution; the second PROGRAM plain with OTHER, the same program built without the library. What follows PROGRAM are its
@@ -15,9 +16,10 @@ virtual machine drifts by several percent from one run to the next, for both sid
 background is not given a core that training does not use: it counts in full. With --in-turn, and where there are too few
 cores, the sides run one after the other on the whole machine, their order alternating. With --slices they have the whole
 machine in turn for so many seconds each, the other one stopped: no drift of the machine's speed comes between them, and
-flor has a core beside one training thread. Stopped time counts for neither. But flor takes it for computing, and so takes
-more checkpoints than otherwise where ε is what limits them (not where each execution has one); and what the kernel still
-writes when a side is stopped is not counted.
+flor has a core beside one training thread. Stopped time counts for neither, and with --clock the clock of a stopped side
+stands still, too (`running_clock.cpp`): else flor takes the time for computing, and takes up to twice the checkpoints
+where ε is what limits them (not where each execution has one). What the kernel still writes when a side is stopped is not
+counted.
 
 Reported: the median of the paired ratios, their spread (quartiles), and the 95 % interval of their mean (Student's t).
 The allocator is kept from mapping and unmapping large tensors every step, on both sides: page faults can hide or fake
@@ -32,12 +34,14 @@ import argparse
 import concurrent.futures
 import json
 import math
+import mmap
 import os
 import random
 import select
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -81,6 +85,24 @@ def together(base, subject, threads):
             yield tuple(waiting.map(lambda run: seconds_of(*run), runs))
 
 
+class Clock:
+    """How long a side was stopped, for running_clock.cpp."""
+
+    def __init__(self):
+        file, self.path = tempfile.mkstemp(prefix="running-clock-")
+        os.ftruncate(file, 8)
+        self._memory, self._nanoseconds = mmap.mmap(file, 8), 0
+        os.close(file)
+
+    def add(self, seconds):
+        self._nanoseconds += round(seconds * 1e9)
+        struct.pack_into("=q", self._memory, 0, self._nanoseconds)
+
+    def close(self):
+        self._memory.close()
+        os.remove(self.path)
+
+
 def in_turn(base, subject, subject_first):
     if subject_first:
         after = seconds_of(*started(*subject))
@@ -91,26 +113,32 @@ def in_turn(base, subject, subject_first):
 def sliced(base, subject, subject_first, seconds):
     """Seconds of both, stopped and continued by turns."""
     sides = [base, subject][::-1 if subject_first else 1]
-    processes, took = [None, None], [0.0, 0.0]
-    left = [0, 1]
+    processes, took, stopped = [None, None], [0.0, 0.0], [0.0, 0.0]
+    left, clocks = [0, 1], [Clock(), Clock()]
     try:
         while left:
             for side in list(left):
                 begun = time.monotonic()
                 if processes[side] is None:
-                    processes[side], _ = started(*sides[side], own_session=True)
+                    command, environment = sides[side]
+                    processes[side], _ = started(command, environment | {"RUNNING_CLOCK": clocks[side].path}, own_session=True)
                 else:
+                    clocks[side].add(begun - stopped[side])
                     os.killpg(processes[side].pid, signal.SIGCONT)
                 if ends(processes[side], seconds if len(left) > 1 else None):
                     took[side] += seconds_of(processes[side], begun)
                     left.remove(side)
                 else:
                     os.killpg(processes[side].pid, signal.SIGSTOP)
-                    took[side] += time.monotonic() - begun
+                    os.waitid(os.P_PID, processes[side].pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+                    stopped[side] = time.monotonic()
+                    took[side] += stopped[side] - begun
     finally:
         for process in processes:
             if process is not None and process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+        for clock in clocks:
+            clock.close()
     return tuple(took[::-1 if subject_first else 1])
 
 
@@ -148,17 +176,18 @@ def measure(base, subject, pairs, threads=1, apart=True, slices=None):
     return {"base_seconds": statistics.median(base_times), "checkpoints": checkpoints, "at_once": apart, "slices": slices, **spread(ratios)}
 
 
-def plain(command, threads, scatter=None):
+def plain(command, threads, *preloaded):
     # A program of Python finds its modules, and Flor's, compiled: the pair that is dropped leaves them so.
     left_out = ("FLOR_", "PYTHONDONTWRITEBYTECODE")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(left_out)} | QUIET
-    environment |= {"LD_PRELOAD": os.path.abspath(scatter)} if scatter else {}
+    libraries = [os.path.abspath(library) for library in preloaded if library]
+    environment |= {"LD_PRELOAD": ":".join(libraries)} if libraries else {}
     environment |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     return lambda store: (command, environment)
 
 
-def recorded(command, threads, settings, scatter=None):
-    _, environment = plain(command, threads, scatter)("")
+def recorded(command, threads, settings, *preloaded):
+    _, environment = plain(command, threads, *preloaded)("")
     return lambda store: (command, environment | {"FLOR_RECORD": "1", "FLOR_STORE": store} | settings)
 
 
@@ -187,34 +216,39 @@ def main():
     parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("--slices", type=float, metavar="SECONDS")
     parser.add_argument("--scatter", metavar="LIBRARY")
+    parser.add_argument("--clock", metavar="LIBRARY")
     parser.add_argument("--without")
     parser.add_argument("--json")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     asked = parser.parse_args()
-    if asked.scatter and not os.path.exists(asked.scatter):  # the loader would go on without it
-        parser.error(f"--scatter: there is no {asked.scatter}; scripts/build -DFLOR_BENCH=ON builds libscattered_heap.so")
+    preloaded = [asked.scatter, asked.clock]
+    for option, library in ("scatter", asked.scatter), ("clock", asked.clock):
+        if library and not os.path.exists(library):  # the loader would go on without it
+            parser.error(f"--{option}: there is no {library}; scripts/build -DFLOR_BENCH=ON builds it")
+    if asked.clock and not asked.slices:
+        parser.error("--clock is for --slices: nobody is stopped otherwise")
     command = [asked.program] + asked.arguments
-    base = plain(command, asked.threads, asked.scatter)
+    base = plain(command, asked.threads, *preloaded)
     rows = []
     apart = not asked.in_turn and not asked.slices and len(os.sched_getaffinity(0)) >= 2 * asked.threads
 
     def report(against, base, subject, limit, **facts):
         row = measure(base, subject, asked.pairs, asked.threads, apart, asked.slices)
         rows.append({"label": " ".join([os.path.basename(asked.program)] + asked.arguments), "threads": asked.threads,
-                     "scattered": bool(asked.scatter), **facts, **row})
+                     "scattered": bool(asked.scatter), "clock": bool(asked.clock), **facts, **row})
         print(line(against, row, limit), flush=True)
 
     print(HEAD, flush=True)
     if asked.without:
-        report("without", plain([asked.without] + asked.arguments, asked.threads, asked.scatter), base, "")
+        report("without", plain([asked.without] + asked.arguments, asked.threads, *preloaded), base, "")
     elif asked.every:
         report(f"every {asked.every}", base,
-               recorded(command, asked.threads, {"FLOR_EVERY": str(asked.every)}, asked.scatter), "", kind="every execution")
+               recorded(command, asked.threads, {"FLOR_EVERY": str(asked.every)}, *preloaded), "", kind="every execution")
     else:
         for epsilon in asked.epsilon or [0.01, 0.0667, 0.2]:
             report(f"eps {epsilon}", base,
-                   recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}, asked.scatter),
+                   recorded(command, asked.threads, {"FLOR_EPSILON": str(epsilon)}, *preloaded),
                    f"{1 + epsilon:.4f}", epsilon=epsilon, kind="adaptive")
     if asked.json:
         add(rows, asked.json)

@@ -2,9 +2,7 @@
 
     bench/python_examples.py [--pairs 5] [--json FILE] BUILD [NAME…]
 
-Copies each example with larger numbers in it, and measures the copy as overhead.py does, with the default ε: both sides at the same time, on one
-core each, so that what Flor does in the background counts in full. (By slices, Flor would take the stopped time for computing, and take twice the
-checkpoints of short iterations.) `mnist_by_hand` is mnist.py with Flor's words written into it: the difference between the two is what it costs that
+Copies each example with larger numbers in it, and measures the copy as `overhead.py --slices 0.05 --clock` does, with the default ε. `mnist_by_hand` is mnist.py with Flor's words written into it: the difference between the two is what it costs that
 nothing has to be written. The last line has the mean of the medians of the examples as they are.
 """
 import argparse
@@ -18,13 +16,21 @@ from overhead import HEAD, add, line, measure, plain, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPSILON = 0.0667
-# Example: (arguments, replaced texts).
+# Example: (arguments, replaced texts). So that a step takes five milliseconds and more.
 EXAMPLES = {
-    "mnist": (["--samples", "8000", "--epochs", "10"], []),
-    "gpt": (["--steps", "2500", "--width", "64"], []),
-    "finetune": ([], [("640), (\"val\", 160", "32000), (\"val\", 8000"), ("num_epochs=6", "num_epochs=50")]),
-    "gan": ([], [("ring(1024)", "ring(30720)"), (" = 4, 64, 6, 0.0005", " = 4, 64, 30, 0.0005")]),
-    "vae": (["--epochs", "60"], [("Bars(1024, 0)", "Bars(30720, 0)")]),
+    "mnist": (["--samples", "9000", "--epochs", "10"], []),
+    "gpt": (["--steps", "3500", "--width", "128"], []),
+    "finetune": ([], [("640), (\"val\", 160", "24000), (\"val\", 6000"), ("num_epochs=6", "num_epochs=10"),
+                      ("nn.Linear(20, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 64)",
+                       "nn.Linear(20, 1024), nn.BatchNorm1d(1024), nn.ReLU(), nn.Linear(1024, 1024)"),
+                      ("self.head = nn.Linear(64", "self.head = nn.Linear(1024"), ("model.head = nn.Linear(64", "model.head = nn.Linear(1024")]),
+    "gan": ([], [("ring(1024)", "ring(40960)"), (" = 4, 64, 6, 0.0005", " = 4, 64, 12, 0.0005"),
+                 ("nn.Linear(nz, 32), nn.LeakyReLU(0.2), nn.Linear(32, 32), nn.LeakyReLU(0.2), nn.Linear(32, 2)",
+                  "nn.Linear(nz, 512), nn.LeakyReLU(0.2), nn.Linear(512, 512), nn.LeakyReLU(0.2), nn.Linear(512, 2)"),
+                 ("nn.Linear(2, 32), nn.LeakyReLU(0.2), nn.Dropout(0.1), nn.Linear(32, 1)",
+                  "nn.Linear(2, 512), nn.LeakyReLU(0.2), nn.Dropout(0.1), nn.Linear(512, 1)")]),
+    "vae": (["--epochs", "25", "--batch-size", "128"], [("Bars(1024, 0)", "Bars(25600, 0)"), ("(size, 64)", "(size, 4096)"), ("(64, latent)", "(4096, latent)"),
+                                 ("(64, latent)", "(4096, latent)"), ("(latent, 64)", "(latent, 4096)"), ("Linear(64, size)", "Linear(4096, size)")]),
 }
 BY_HAND = [
     ("import torch\n", "import flor\nimport torch\n"),
@@ -60,6 +66,9 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     asked = parser.parse_args()
     package = os.path.abspath(os.path.join(asked.build, "python"))
+    clock = os.path.join(asked.build, "lib", "librunning_clock.so")
+    if not os.path.exists(clock):
+        parser.error(f"there is no {clock}; scripts/build -DFLOR_BENCH=ON builds it")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         print(" " * 14, HEAD, flush=True)
@@ -69,7 +78,7 @@ def main():
             program = copy_of("mnist", BY_HAND, pathlib.Path(folder, name)) if is_by_hand else copy_of(name, edits, pathlib.Path(folder, name))
             base = [sys.executable, copy_of(name.removesuffix("_by_hand"), edits, pathlib.Path(folder, "plain")), *arguments]
             settings = {"FLOR_EPSILON": str(EPSILON), "PYTHONPATH": package if is_by_hand else os.path.join(package, "flor-hook")}
-            row = measure(plain(base, 1), recorded([sys.executable, program, *arguments], 1, settings), asked.pairs)
+            row = measure(plain(base, 1, clock), recorded([sys.executable, program, *arguments], 1, settings, clock), asked.pairs, apart=False, slices=0.05)
             rows.append({"label": f"{name}.py", "threads": 1, "epsilon": EPSILON, "kind": "python examples", **row})
             print(f"{name:>14}", line(f"eps {EPSILON}", row, f"{1 + EPSILON:.4f}"), flush=True)
     as_they_are = [row["median"] for row in rows if not row["label"].endswith("_by_hand.py")]
