@@ -193,7 +193,7 @@ def test_a_tensor_without_what_it_was_computed_from_is_otherwise_the_same(monkey
     for tensor in (torch.randn(4, 3).t()[1:], torch.randn(2, dtype=torch.complex64), torch.tensor(3.0)):
         lost = _lacking.with_lost_graph("factor", "", tensor)
         assert lost.data_ptr() == tensor.data_ptr() and lost.stride() == tensor.stride() and torch.equal(lost.detach(), tensor)
-        assert lost.requires_grad and not lost.is_leaf and _graphs.is_live(lost)
+        assert lost.requires_grad and not lost.is_leaf and _graphs.is_live(lost, set())
         with pytest.raises(RuntimeError, match="what factor was computed from"):
             (lost * 2).abs().sum().backward()
     # For a GPU PyTorch calls backward() on another thread, where Flor ends nothing: the thread that trains ends here.

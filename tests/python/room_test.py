@@ -1,6 +1,7 @@
 """Saving a state takes little more memory than its text, bytes are not copied, and what there is no room for is not saved."""
 import collections
 import json
+import struct
 import sys
 import tracemalloc
 
@@ -88,6 +89,15 @@ def test_a_tree_in_pieces_is_the_text_of_the_whole(state):
     live = type(state)()
     restored(leaves, state=live)
     assert live == state
+
+
+@pytest.mark.parametrize("count", [31, 32, 4096, 4097])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_floats_that_are_many_have_the_text_that_few_have(kind, count):
+    values = ([0.1, -0.0, float("nan"), float("inf"), 5e-324] * count)[:count]
+    nodes = [{"float": struct.pack(">d", value).hex()} for value in values]
+    text = json.loads(text_of(saved(state={"of": kind(values), "mixed": [*values, 1]})["state.@tree"]))
+    assert [node["items"] for node in text["items"]] == [nodes, [*nodes, 1]]
 
 
 def peak_of(state):

@@ -71,6 +71,8 @@ class Saver(TreeSaver):
         self._copies = self._parts = 0
         self._given = ()  # memory of tensors that the state of the object around a module has
         self.gradients, self.optimizers, self._memory = [], [], GradientMemory()
+        self._freed = set()  # nodes of graphs
+        self._states = {}  # of gradients, by the ids of their parameters
         self._alive = []  # so that no other object gets the id of one that was seen
 
     def _node(self, name, value):
@@ -151,7 +153,7 @@ class Saver(TreeSaver):
         if isinstance(value, torch.Tensor):
             self._leaf(name, self._of_tensor(name, value))
             self.has_history |= value.grad_fn is not None
-            if is_live(value):
+            if is_live(value, self._freed):
                 self.has_graph = True
                 self.graphs.update((name,) if self._is_marked() else ())
             node = {"tensor": name, "device": str(value.device), "trained": value.is_leaf and value.requires_grad,
@@ -162,7 +164,7 @@ class Saver(TreeSaver):
             if strides is not None:
                 node["strides"] = strides
             if node["trained"]:
-                node.update(gradient=state_of(value), held_gradient=self._gradient(name, value))
+                node.update(gradient=self._state_of(value), held_gradient=self._gradient(name, value))
             return node
         if isinstance(value, torch.nn.Module):
             return self._module(name, value)
@@ -180,7 +182,7 @@ class Saver(TreeSaver):
                 given.append(part)
             else:
                 self._leaf(f"{name}.{part}", self._of_tensor(f"{name}.{part}", tensor))
-            self.has_graph = self.has_graph or is_live(tensor)
+            self.has_graph = self.has_graph or is_live(tensor, self._freed)
             self.has_history |= tensor.grad_fn is not None
             self._seen[id(tensor)] = f"{name}.{part}"
             self._alive.append(tensor)
@@ -190,7 +192,7 @@ class Saver(TreeSaver):
                  for part, inner in module.named_modules() if has_extra_state(inner)}
         plain = {part: {key: self._node(f"{name}.{part}.@plain.{key}", value) for key, value in plain_attributes(inner).items()}
                  for part, inner in module.named_modules()}
-        node = {"module": name_of_kind(type(module)), **flags_of(module), "extra": extra,
+        node = {"module": name_of_kind(type(module)), **flags_of(module, self._state_of), "extra": extra,
                 "plain": {part: values for part, values in plain.items() if values}}
         if given:
             node["given"] = given
@@ -203,13 +205,19 @@ class Saver(TreeSaver):
             return False
         if self._strict and not self._memory.takes_gradient(tensor, plain_of(tensor.grad)):
             raise TypeError(f"{name}: its gradient shares memory with another tensor")
-        if state_of(tensor) is not True or is_unknown(tensor.grad):
+        if self._state_of(tensor) is not True or is_unknown(tensor.grad):
             return False
         is_held = self._holds_gradient is not None and self._holds_gradient(name, tensor)
         self.gradients.append((tensor, is_held))
         if is_held:
             self._leaf(f"{name}.@grad", self._sized(f"{name}.@grad", plain_of(tensor.grad)))
         return is_held
+
+    def _state_of(self, parameter):
+        """Asks once: zeros are found out by looking at all of them. Each parameter lives while it is saved."""
+        if id(parameter) not in self._states:
+            self._states[id(parameter)] = state_of(parameter)
+        return self._states[id(parameter)]
 
     def _copied(self, name, value):
         """A value that was made for this: what is restored into it goes nowhere."""

@@ -8,6 +8,7 @@ SIMPLE = frozenset((type(None), bool, int, str))  # are their own nodes
 # What the parts of a state take while it is saved, in bytes, about: a node's text, the name of an object that was seen, and a leaf with
 # all that the library has of it.
 _OF_NODE, _OF_NAME, _OF_LEAF = 64, 150, 1500
+_FEW_FLOATS = 32
 
 
 class TreeSaver:
@@ -41,6 +42,8 @@ class TreeSaver:
     def _nodes(self, name, values, keys=None):
         """Returns the nodes of a container's items as a list, or, where they are many, as Text. `keys`: of a dict, whose items have their
         names by them."""
+        if keys is None and _are_floats(values):
+            return self._floats(name, values)
         nodes, text, began, texts = [], None, self._pending, self._texts
         for index, value in enumerate(values):
             kind = type(value)
@@ -59,6 +62,15 @@ class TreeSaver:
         text, self._pending = self._added(name, nodes, text, self._texts > texts), began
         return text.end()
 
+    def _floats(self, name, values):
+        """As _nodes(), of floats, as of the losses of all steps so far: a node for each would take the most time of a checkpoint."""
+        text = _text.Text()
+        self._texts += 1
+        for begin in range(0, len(values), _text.MANY):
+            self._check_room(name)
+            self._size += text.add_floats(values[begin:begin + _text.MANY])
+        return text.end()
+
     def _added(self, name, nodes, text, has_texts):
         """Returns the Text of a container's items, or a new one, with further nodes."""
         self._check_room(name)
@@ -67,6 +79,10 @@ class TreeSaver:
             self._texts += 1
         self._size += text.add(nodes, has_texts)
         return text
+
+
+def _are_floats(values):
+    return type(values) in (list, tuple) and len(values) >= _FEW_FLOATS and set(map(type, values)) == {float}
 
 
 def _weight_of(value):
