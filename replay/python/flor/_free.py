@@ -35,7 +35,7 @@ __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
 _blocks = {}  # by name
 _remembering = Budget()  # the time that goes to remember where the objects of slots are, where all objects take too long
-_unwatched = set()  # blocks that executed since the last look of a main loop without being looked at
+_unwatched = {}  # by name: blocks that executed since the last look of a main loop without being looked at
 _watching = []  # the main loop that is open; none where it is not watched, as that of a function that takes its locals()
 
 
@@ -121,12 +121,22 @@ class _Block:
     """What is known of a block by now. `needed_by_steps`: what a step of its loop passes to the next, by the text."""
 
     def __init__(self, name, frame):
-        self.program = program_of(frame.f_code.co_filename)
+        self.code = frame.f_code
+        self.program = program_of(self.code.co_filename)
         self.holder = next((one for one in self.program.blocks if one.name == clean(name)), None) if self.program else None
         self.needed = _held.needed_by_block(self.program, self.holder) if self.holder else []
         self.loop = next((loop for loop in self.program.loops if self.program.is_inside(loop, self.holder.node)), None) if self.holder else None
         self.slots, self.known, self.step_paths, self.unread_by_steps = set(), {}, set(), (set(), set())
         self.is_tried = self.is_watched = False  # was an execution to be looked at, was one?
+
+    def needs(self, path, frame):
+        """Does anything read what lies at a path in a frame, other than the block, before it is bound anew? Of another function's frame the names
+        say nothing."""
+        if self.holder is None or ":" in path or frame.f_code is not self.code:
+            return True
+        if path not in self.known:
+            self.known[path] = _held.is_needed(self.program, self.holder, path, InFrame(frame))
+        return self.known[path]
 
     @functools.cached_property
     def needed_by_steps(self):
@@ -158,12 +168,7 @@ class skip_block(Watched):
     unread_by_steps = property(lambda self: self._block.unread_by_steps)
 
     def needs(self, path):
-        block = self._block
-        if block.holder is None or ":" in path:
-            return True
-        if path not in block.known:
-            block.known[path] = _held.is_needed(block.program, block.holder, path, InFrame(self.frame))
-        return block.known[path]
+        return self._block.needs(path, self.frame)
 
     def __enter__(self):
         return self
@@ -215,7 +220,7 @@ class skip_block(Watched):
 
     def _miss(self):
         if self._block.is_watched and _watching:
-            _unwatched.add(self.name)
+            _unwatched[self.name] = self._block
         else:
             note(self.flor, self.name, "*", True)
 
@@ -363,15 +368,20 @@ class _MainLoop(Watched):
             self._doubt.note(True)
             return
         paths = changed(self._before, after)
-        for name in _unwatched:
-            for path in paths:
-                note(self.flor, name, path, True)
-        _unwatched.clear()
+        self._note_unwatched(paths)
         self.is_unsure, is_late, self._is_late = False, self._is_late, False
         self._before = self.compare(self._before, after, is_late)
         if self.state.origins:
             self.state.origins[0].prune()
         self._doubt.note(self.is_unsure)
+
+    def _note_unwatched(self, paths):
+        """Any of what changed may be by a block that executed unseen."""
+        for name, block in _unwatched.items():
+            for path in paths:
+                if path not in block.slots:
+                    note(self.flor, name, path, block.needs(path, self.frame))
+        _unwatched.clear()
 
     def close(self):
         try:
