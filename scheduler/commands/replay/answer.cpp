@@ -55,7 +55,12 @@ class Replay {
       return kDone;
     }
     if (!manner_.again) {
-      if (const auto known = answered(asked_)) return repeat(*known);
+      if (const auto known = answered(asked_)) {
+        const auto verdict = results::read_verdict(*known).value();
+        if (execute_for_proof(*known, core::read_plan(*known), verdict))
+          return exit_code_of(verdict.judgement);
+        return repeat(*known);
+      }
       if (const auto known = contradicted(asked_)) {
         const auto verdict = results::read_verdict(*known).value();
         if (escalate(core::read_plan(*known), verdict)) return exit_code_of(verdict.judgement);
@@ -232,7 +237,8 @@ class Replay {
       // What stays of the keys is deleted within a day.
     }
     display_.keep_in(std::nullopt);  // the verdict says the rest
-    if (escalate(plan_, verdict)) return exit_code_of(verdict.judgement);
+    if (escalate(plan_, verdict) || execute_for_proof(replay_, plan_, verdict))
+      return exit_code_of(verdict.judgement);
     const std::string missing = exporting::write_replayed_events(asked_.run);
     if (!missing.empty()) print_error("warning: the event files of TensorBoard are not written: " + missing);
     display_.event(summary_json(plan_, verdict));
@@ -251,6 +257,17 @@ class Replay {
     display_.event({{"event", "lacking"}, {"replay", plan.replay}, {"error", why}});
     display_.say(why + "; asking again with " + what);
     return true;
+  }
+
+  // A replay that executes every block, since one before it lacked state, gave all rows, but no worker could
+  // execute a proof unit: a checkpoint in front of it lacks that state, too. Prepares a request that begins
+  // at no checkpoint, and returns true.
+  bool execute_for_proof(const core::ReplayDir& replay, const core::Plan& plan,
+                         const results::Verdict& verdict) {
+    if (!request_.forced.all || verdict.judgement != results::Judgement::unproved) return false;
+    if (proofs_missing(replay, plan).empty()) return false;
+    return execute_more(
+        plan, proof_errors_.empty() ? "a proof unit was not executed" : proof_errors_.begin()->second);
   }
 
   // If a proof contradicts the decision from the sources, prepares a request that executes more, and returns
