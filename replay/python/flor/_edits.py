@@ -18,6 +18,7 @@ import json
 import os
 import sys
 
+from ._asked_changes import Changes
 from ._callers import callers_of, is_called_plainly, mentions
 from ._doubt import settled
 from ._files_asked import FilesAsked
@@ -56,6 +57,7 @@ class Analysis:
         self._asked = {}  # the expressions of the question, and the functions that these may run, by program
         self._code = Code([present for _, present in pairs])
         self._files = FilesAsked([present for _, present in pairs], self._seen)
+        self._changes, self._changed = Changes(self._code), None  # the latter: what the recorded program changes itself
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -145,6 +147,7 @@ class Analysis:
         if withheld:
             self.reasons.append(f"{place}: the log statement {withheld}: its rows are not given")
         self._take_unheld(place, words, bool(withheld))
+        self._take_changes(program, log, [*log.args, *(keyword.value for keyword in log.keywords), *computations], place)
         block = program.block_of(log)
         self.probes.append({"name": _name_of(log), "file": program.path, "line": log.lineno,
                             "block": block.name or "" if block else "",
@@ -174,6 +177,18 @@ class Analysis:
         lacked = lacked_by_steps(words, self._seen)
         if lacked is not None:
             self._of_steps.append(f"{place}: the log statement uses {lacked}, which may show what no checkpoint between steps has")
+
+    def _take_changes(self, program, log, parts, place):
+        """What the recorded program changes as well, checkpoints hold where it matters, and the digests of states show what becomes of it."""
+        found = self._changes.of_question(program, log, parts)
+        if found and self._changed is None:
+            recorded = [program for program, _ in self._pairs]
+            self._changed = Changes(Code(recorded)).of_loops(recorded)
+        for via, word in sorted(found - (self._changed or set())):
+            self.from_start = True
+            return self._everything(f"{place}: the log statement changes {via}{'' if word == '()' else '.' + word}, which the recorded program does not, so the "
+                                    "replay runs from the start")
+        return None
 
     def _take_gradients(self, program, parts, place):
         """A block that has the log statement executes in any case, and computes gradients itself, as a rule."""

@@ -8,24 +8,47 @@ from ._new_variables import CHANGE_NOTHING
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TO_TEXT = {"__str__", "__repr__", "__format__"}
 _CALLED = {"__call__", "forward"}
+_ELEMENTS = {"__iter__", "__next__", "__getitem__", "__len__"}
+_NUMBER = {"__float__", "__int__", "__index__", "__bool__", "__abs__", "__round__", "__len__"}
+_BUILTINS = {"len": {"__len__"}, **dict.fromkeys(("float", "int", "bool", "abs", "round"), _NUMBER), **dict.fromkeys(("str", "repr", "format"), _TO_TEXT)}
 
 
 class Code:
-    """The functions of programs, by all names under which code may run them. By names alone: there may be more than what runs, and what a list or
-    dict of functions, a partial or a method such as `__len__` leads to is not among it."""
+    """The functions of programs, by all names under which code may run them: their own, and those of variables that were given one, alone or in a
+    list, a dict or a partial. By names alone: there may be more than what runs. What an operator runs (`__len__`) is known of a variable that
+    an object was made for (`x = Ema(0.9)`), and not of arithmetic."""
 
     def __init__(self, programs):
         self._of = {}  # what a name stands for: (program, node, is it a method?)
-        self._imported = {name for program in programs for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom))
+        self._classes, self._unclear = {}, set()  # of a variable's objects; names that stand for other ones, too
+        self.imported = {name for program in programs for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom))
                           for name in bound_by_import(node)}
         for program in programs:
             for node in ast.walk(program.tree):
                 self._enter(program, node)
+        for _ in range(2):  # also variables that were given what such a one has
+            for program in programs:
+                for node in ast.walk(program.tree):
+                    self._enter_variables(node)
+
+    def named(self, name):
+        """Returns (program, function or class) of what a variable's name may stand for."""
+        return [(program, node) for program, node, is_method in self._of.get(name, ()) if not is_method]
+
+    def members(self, name):
+        """Returns (program, function or class, is it a method?) of what a member's name may stand for."""
+        return list(self._of.get(name, ()))
+
+    def called_objects(self, name):
+        """Returns (program, method) of what may run where an object is called that a variable or member of this name has."""
+        kinds = None if name in self._unclear else self._classes.get(name)
+        return [(program, one) for program, one in self._methods(_CALLED) if kinds is None or program.parents.get(one) in kinds]
 
     def reached_by(self, parts):
         """Returns the words in expressions and in what they may run, names of variables, functions and members; and what that is: pairs of a program
         and a function of it."""
         words, functions, todo = set(), {}, [(None, part) for part in parts]
+        todo += self._methods(_TO_TEXT) if any(isinstance(part, (ast.Name, ast.Attribute)) for part in parts) else []
         while todo:
             program, node = todo.pop()
             if id(node) in functions:
@@ -45,6 +68,40 @@ class Code:
                 name = getattr(target, "id", getattr(target, "attr", None))
                 self._of.setdefault(name, []).append((program, node.value, isinstance(target, ast.Attribute)))
 
+    def _enter_variables(self, node):
+        if isinstance(node, ast.arg):
+            self._unclear.add(node.arg)
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension, ast.withitem)):
+            target = node.optional_vars if isinstance(node, ast.withitem) else node.target
+            self._unclear.update(name_of(one) for one in ast.walk(target) if isinstance(one, (ast.Name, ast.Attribute))) if target is not None else None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                are_pairs = all(isinstance(one, (ast.Tuple, ast.List)) for one in (target, node.value)) and len(target.elts) == len(node.value.elts)
+                for one, value in zip(target.elts, node.value.elts) if are_pairs else [(target, node.value)]:
+                    self._enter_variable(one, value)
+
+    def _enter_variable(self, target, value):
+        called = {id(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
+        found = [entry for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute)) and id(one) not in called
+                 for entry in self._of.get(name_of(one), ()) if not entry[2] or isinstance(one, ast.Attribute)]
+        made = [one for _, one, _ in self._of.get(name_of(value.func), ()) if isinstance(one, ast.ClassDef)] if isinstance(value, ast.Call) else []
+        for name in map(name_of, [target] if name_of(target) else getattr(target, "elts", ())):
+            known = self._of.setdefault(name, []) if found and not isinstance(value, ast.Lambda) else []
+            known += [(program, one, False) for program, one, _ in found if not any(one is other for _, other, _ in known)]
+            self._classes.setdefault(name, set()).update(made)
+            self._unclear.update([] if made else [name])
+
+    def _by_operation(self, node):
+        """Returns the methods that an operation on a variable's object runs."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id):
+            pairs = [(one, _BUILTINS.get(node.func.id, _ELEMENTS)) for one in node.args]
+        elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+            pairs = [(node.iter, _ELEMENTS)]
+        else:
+            pairs = [(node.value, _ELEMENTS)] if isinstance(node, ast.Subscript) else []
+        return [(program, one) for value, names in pairs for kind in self._classes.get(name_of(value), ()) for program, one in self._methods(names)
+                if program.parents.get(one) is kind]
+
     def _behind(self, node, is_inside, words):
         """Adds the words of a node of what is reached. Returns what that leads to. `is_inside`: is it code of the program's, and not of the
         question?"""
@@ -55,19 +112,19 @@ class Code:
             words.add(node.attr)
             return [(program, one) for program, one, _ in self._of.get(node.attr, ())]
         if isinstance(node, ast.Call):
-            return self._methods(_CALLED) if self._is_of_object(node.func) else []
+            return self._by_operation(node) + (self._methods(_CALLED) if self._is_of_object(node.func) else [])
         if isinstance(node, ast.JoinedStr) or isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
             if is_inside and any(isinstance(part, ast.FormattedValue) and part.format_spec is None for part in ast.walk(node)):
                 words.add("str")  # the text of a tensor shows more than its values
             return self._methods(_TO_TEXT)
-        return []
+        return self._by_operation(node)
 
     def _is_of_object(self, function):
         """May it be an object that is called?"""
         root = function
         while isinstance(root, ast.Attribute):
             root = root.value
-        if getattr(root, "id", None) in self._imported:
+        if getattr(root, "id", None) in self.imported:
             return False
         if isinstance(function, ast.Name):
             return function.id not in self._of and not hasattr(builtins, function.id)
@@ -75,3 +132,8 @@ class Code:
 
     def _methods(self, names):
         return [(program, one) for name in names for program, one, is_method in self._of.get(name, ()) if is_method]
+
+
+def name_of(node):
+    """Returns the name of a variable, or the last one of a member; None of what is neither."""
+    return getattr(node, "id", getattr(node, "attr", None))
