@@ -48,8 +48,8 @@ void hold(int64_t epoch);
 // --crash=E --unless=FILE: a replay dies in iteration E, until FILE is there.
 void crash(int64_t epoch);
 
-// --meet=DIR: a replay waits in the first block that it executes until two workers are in one, 60 seconds at most. So
-// both have units, however busy the machine is.
+// --meet=DIR: a replay waits in the first block that it executes until two workers are in one, 60 seconds at
+// most. So both have units, however busy the machine is.
 void meet();
 
 // A child process that outlives what happens to this one, and holds on to no output; it ends when
