@@ -12,6 +12,9 @@ class Ema:
         self.value = 0.9 * self.value + x
         return self.value
 
+class Named(Ema):
+    name = "average"
+
 class Meter:
     def __init__(self):
         self.values = []
@@ -54,6 +57,21 @@ def first():
 def files():
     return glob.glob("ckpts/*")
 
+def counter():
+    count = 0
+    def inner():
+        nonlocal count
+        count += 1
+        return count
+    return inner
+
+def even(x, to):
+    to.append(x)
+    return odd(x, to)
+
+def odd(x, to):
+    return even(x - 1, to) if x > 0 else len(to)
+
 def pure(x):
     seen = []
     seen.append(x)
@@ -67,7 +85,7 @@ def fresh(x):
     return meter.values
 
 calls, smooth, meter, trained, seen, net = 0, Ema(), Meter(), Meter(), [], Net()
-alias = meter.update
+alias, count_on, named = meter.update, counter(), Named()
 part = functools.partial(into, seen)
 table = {"count": counted, "files": files}
 shards = Files()
@@ -88,14 +106,14 @@ def asked_for(value):
 @pytest.mark.parametrize("value, changed", [
     ("smooth(loss)", "smooth.value"), ("meter.update(loss)", "meter"), ("counted(loss)", "calls"), ("into(seen, loss)", "seen"), ("kept(loss)", "kept"),
     ("first()", "first"), ("part(loss)", "into"), ("alias(loss)", "update"), ("table['count'](loss)", "calls"), ("seen.append(loss) or len(seen)", "seen"),
-    ("next(shards)", "shards")])
+    ("next(shards)", "shards"), ("count_on()", "count"), ("named(loss)", "named.value"), ("odd(2, seen)", "seen"), ("even(2, seen)", "seen")])
 def test_what_a_question_alone_changes_begins_at_the_start(value, changed):
     answer = asked_for(value)
     assert answer["from_start"] and answer["all"]
     assert any("the recorded program does not" in reason and changed in reason for reason in answer["reasons"]), answer["reasons"]
 
 
-@pytest.mark.parametrize("value", ["pure(loss)", "fresh(loss)", "net(loss)", "abs(loss)", "len(trained.values)", "meter.values[:3]"])
+@pytest.mark.parametrize("value", ["pure(loss)", "fresh(loss)", "net(loss)", "abs(loss)", "len(trained.values)", "meter.values[:3]", "net.eval() or 1"])
 def test_what_a_question_changes_of_its_own_or_as_the_program_does_begins_anywhere(value):
     assert not asked_for(value)["from_start"]
 

@@ -5,7 +5,7 @@ import builtins
 import typing
 
 from ._holders import path_of
-from ._new_variables import CHANGE_NOTHING, word_of
+from ._new_variables import word_of
 from ._program import changed_in, parameters_of
 from ._reached import name_of
 
@@ -30,44 +30,38 @@ class Changes:
     """Of the code of programs. `code`: their functions (_reached.py). By names alone, as that is."""
 
     def __init__(self, code):
-        self._code, self._of = code, {}
+        self._code = code
+        self._functions, self._of = {}, {}  # by id, of those that were met: _Body, and what is known of it by now
 
     def of_question(self, program, log, parts):
         """Returns what lasts of what a log statement changes by what it calls: pairs (via, word). `parts`: its expressions."""
-        scope = _Scope(program, program.scope_of(program.original(log)), self._code)
-        return {(one.via, one.word) for one in self._in(scope, parts) if scope.lasts(one.root)}
+        body = _Body(program, program.scope_of(program.original(log)), parts, self._code)
+        return {(one.via, one.word) for one in self._settled([body]) if body.scope.lasts(one.root)}
 
     def of_loops(self, programs):
         """Returns what the main loops of programs, and the functions that they may call, change: pairs (via, word)."""
-        bodies = [(program, loop) for program in programs for loop in program.main_loops()]
-        found = {one for program, loop in bodies for one in self._in(_Scope(program, program.scope_of(loop), self._code), loop.body)}
-        _, functions = self._code.reached_by([statement for _, loop in bodies for statement in loop.body])
-        found |= {one for program, node in functions if isinstance(node, _FUNCTIONS) for one in self._of_function(program, node)}
-        return {(one.via, one.word) for one in found}
+        loops = [(program, loop) for program in programs for loop in program.main_loops()]
+        bodies = [_Body(program, program.scope_of(loop), loop.body, self._code) for program, loop in loops]
+        _, functions = self._code.reached_by([statement for _, loop in loops for statement in loop.body])
+        bodies += [_body_of(program, node, self._code) for program, node in functions if isinstance(node, _FUNCTIONS)]
+        return {(one.via, one.word) for one in self._settled(bodies)}
+
+    def _settled(self, bodies):
+        """Returns what bodies change. What a function changes that calls itself, or that others call by turns, shows when all are known."""
+        while True:
+            found, count, before = set().union(*map(self._in, bodies)), len(self._functions), dict(self._of)
+            for key, body in list(self._functions.items()):
+                self._of[key] = self._in(body)
+            if len(self._functions) == count and self._of == before:
+                return found
 
     def _of_function(self, program, function):
-        if id(function) not in self._of:
-            self._of[id(function)] = set()  # a function that calls itself changes no more by that
-            scope = _Scope(program, function, self._code)
-            body = function.body if isinstance(function.body, list) else [function.body]
-            found = self._in(scope, body)
-            if any(word_of(one) in _CACHES if isinstance(one, ast.Call) else (path_of(one) or "").split(".")[-1] in _CACHES
-                   for one in getattr(function, "decorator_list", ())):
-                found.add(Change(function.name, function.name, _ITSELF))
-            self._of[id(function)] = found
+        if id(function) not in self._functions:
+            self._functions[id(function)], self._of[id(function)] = _body_of(program, function, self._code), set()
         return self._of[id(function)]
 
-    def _in(self, scope, nodes):
-        """Yields what nodes change that was not made by them."""
-        found = set()
-        for path, node, _ in changed_in(nodes):
-            found.update(scope.changes(path, node))
-        for node in _inside(nodes):
-            if isinstance(node, ast.Call):
-                found.update(self._by_call(scope, node))
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in scope.outer:
-                found.add(Change(node.id, node.id, _ITSELF))
-        return found
+    def _in(self, body):
+        return body.changes.union(*(self._by_call(body.scope, call) for call in body.calls))
 
     def _by_call(self, scope, call):
         if isinstance(call.func, ast.Name) and call.func.id == "next" and call.args:
@@ -103,7 +97,7 @@ class Changes:
         elif isinstance(function, ast.Attribute):
             found = self._code.members(function.attr)
             yield from ((program, one, function.value if is_method else None) for program, one, is_method in found)
-            is_object = not found and function.attr not in CHANGE_NOTHING and (path_of(function) or "").split(".")[0] not in self._code.imported
+            is_object = not found and function.attr in self._code.bound and (path_of(function) or "").split(".")[0] not in self._code.imported
         else:
             found = self._code.members(name_of(getattr(function, "value", None)))  # of a list or dict of functions
             yield from ((program, one, None) for program, one, _ in found)
@@ -126,6 +120,26 @@ def _arguments_of(call, function, receiver):
     for rest in (spec.vararg, spec.kwarg):
         words.update({} if rest is None else {rest.arg: [*values[len(names):], *(keyword.value for keyword in call.keywords)]})
     return words
+
+
+class _Body:
+    """Statements or expressions: `changes` that they make themselves, and `calls`. `scope`: their variables."""
+
+    def __init__(self, program, scope, nodes, code):
+        self.scope = _Scope(program, scope, code)
+        self.changes = {one for path, node, _ in changed_in(nodes) for one in self.scope.changes(path, node)}
+        inside = list(_inside(nodes))
+        self.changes |= {Change(one.id, one.id, _ITSELF) for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+                         and one.id in self.scope.outer}
+        self.calls = [one for one in inside if isinstance(one, ast.Call)]
+
+
+def _body_of(program, function, code):
+    found = _Body(program, function, function.body if isinstance(function.body, list) else [function.body], code)
+    words = [path_of(one.func if isinstance(one, ast.Call) else one) or "" for one in getattr(function, "decorator_list", ())]
+    if any(word.split(".")[-1] in _CACHES for word in words):
+        found.changes.add(Change(function.name, function.name, _ITSELF))
+    return found
 
 
 class _Scope:

@@ -20,6 +20,7 @@ class Code:
 
     def __init__(self, programs):
         self._of = {}  # what a name stands for: (program, node, is it a method?)
+        self.bound = {name_of(node) for program in programs for node in ast.walk(program.tree) if isinstance(getattr(node, "ctx", None), ast.Store)}
         self._classes, self._unclear = {}, set()  # of a variable's objects; names that stand for other ones, too
         self.imported = {name for program in programs for node in ast.walk(program.tree) if isinstance(node, (ast.Import, ast.ImportFrom))
                           for name in bound_by_import(node)}
@@ -41,7 +42,7 @@ class Code:
 
     def called_objects(self, name):
         """Returns (program, method) of what may run where an object is called that a variable or member of this name has."""
-        kinds = None if name in self._unclear else self._classes.get(name)
+        kinds = None if name in self._unclear or name not in self._classes else self._with_bases(self._classes[name])
         return [(program, one) for program, one in self._methods(_CALLED) if kinds is None or program.parents.get(one) in kinds]
 
     def reached_by(self, parts):
@@ -73,7 +74,7 @@ class Code:
             self._unclear.add(node.arg)
         elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension, ast.withitem)):
             target = node.optional_vars if isinstance(node, ast.withitem) else node.target
-            self._unclear.update(name_of(one) for one in ast.walk(target) if isinstance(one, (ast.Name, ast.Attribute))) if target is not None else None
+            self._unclear.update(name_of(one) for one in (ast.walk(target) if target is not None else ()))
         elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 are_pairs = all(isinstance(one, (ast.Tuple, ast.List)) for one in (target, node.value)) and len(target.elts) == len(node.value.elts)
@@ -81,15 +82,32 @@ class Code:
                     self._enter_variable(one, value)
 
     def _enter_variable(self, target, value):
-        called = {id(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
-        found = [entry for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute)) and id(one) not in called
-                 for entry in self._of.get(name_of(one), ()) if not entry[2] or isinstance(one, ast.Attribute)]
-        made = [one for _, one, _ in self._of.get(name_of(value.func), ()) if isinstance(one, ast.ClassDef)] if isinstance(value, ast.Call) else []
+        made = self._of.get(name_of(value.func), ()) if isinstance(value, ast.Call) else ()
+        classes = [node for _, node, _ in made if isinstance(node, ast.ClassDef)]
+        found = [] if isinstance(value, ast.Lambda) else [*self._handed(value), *_inner_functions(made)]
         for name in map(name_of, [target] if name_of(target) else getattr(target, "elts", ())):
-            known = self._of.setdefault(name, []) if found and not isinstance(value, ast.Lambda) else []
-            known += [(program, one, False) for program, one, _ in found if not any(one is other for _, other, _ in known)]
-            self._classes.setdefault(name, set()).update(made)
-            self._unclear.update([] if made else [name])
+            known = self._of.setdefault(name, []) if found else []
+            known += [(program, node, False) for program, node in found if not any(node is other for _, other, _ in known)]
+            self._classes.setdefault(name, set()).update(classes)
+            self._unclear.update([] if classes else [name])
+
+    def _handed(self, value):
+        """Returns the functions that a value stands for: `model.norm`, `{"norm": norm}`, `partial(norm, 2)`. What any other call is given, as a
+        loader, it is taken not to hand out."""
+        if isinstance(value, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.IfExp)) or isinstance(value, ast.Call) and name_of(value.func) == "partial":
+            parts = [part for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr)]
+            return [pair for part in parts for pair in self._handed(part)]
+        is_member = isinstance(value, ast.Attribute)
+        return [(program, function) for program, function, is_method in self._of.get(name_of(value), ()) if is_member or not is_method]
+
+    def _with_bases(self, classes):
+        found, todo = [], list(classes)
+        while todo:
+            kind = todo.pop()
+            if kind not in found:
+                found.append(kind)
+                todo += [base for name in map(name_of, kind.bases) for _, base, _ in self._of.get(name, ()) if isinstance(base, ast.ClassDef)]
+        return found
 
     def _by_operation(self, node):
         """Returns the methods that an operation on a variable's object runs."""
@@ -99,7 +117,7 @@ class Code:
             pairs = [(node.iter, _ELEMENTS)]
         else:
             pairs = [(node.value, _ELEMENTS)] if isinstance(node, ast.Subscript) else []
-        return [(program, one) for value, names in pairs for kind in self._classes.get(name_of(value), ()) for program, one in self._methods(names)
+        return [(program, one) for value, names in pairs for kind in self._with_bases(self._classes.get(name_of(value), ())) for program, one in self._methods(names)
                 if program.parents.get(one) is kind]
 
     def _behind(self, node, is_inside, words):
@@ -132,6 +150,12 @@ class Code:
 
     def _methods(self, names):
         return [(program, one) for name in names for program, one, is_method in self._of.get(name, ()) if is_method]
+
+
+def _inner_functions(made):
+    """Returns those that stand inside of a function, which may give one of them, as a counter that counts on."""
+    return [(program, inner) for program, outer, _ in made if isinstance(outer, _FUNCTIONS) for inner in ast.walk(outer)
+            if inner is not outer and isinstance(inner, (*_FUNCTIONS, ast.Lambda))]
 
 
 def name_of(node):
