@@ -6,6 +6,7 @@ from free_test import have, plain
 PROGRAM = """import functools
 import glob
 import flor
+import torch
 
 class Ema:
     def __call__(self, x):
@@ -26,6 +27,39 @@ class Meter:
 class Files:
     def __len__(self):
         return len(glob.glob("ckpts/*"))
+
+class Train:
+    def __init__(self):
+        self.meter, self.count = Meter(), 0
+
+    def step(self, x):
+        self.meter.update(x)
+
+    def tick(self):
+        self.count += 1
+        return self.count
+
+    @property
+    def turns(self):
+        return self.tick()
+
+    @functools.cached_property
+    def first(self):
+        return loss
+
+    def find(self, name):
+        return self.meter
+
+class Average:
+    def __init__(self):
+        self.sum, self.count = 0, 0
+
+    def __call__(self, x):
+        self.sum += x
+
+    def __len__(self):
+        self.count += 1
+        return self.count
 
 class Net:
     def forward(self, x):
@@ -89,11 +123,15 @@ alias, count_on, named = meter.update, counter(), Named()
 part = functools.partial(into, seen)
 table = {"count": counted, "files": files}
 shards = Files()
+runs, averages, cross_entropy = Train(), Average(), torch.nn.CrossEntropyLoss()
+compiled = torch.compile(net)
 for epoch in flor.loop("epoch", range(8)):
     with flor.skip_block("train", net) as train:
         if train.step_into():
             loss = net(epoch)
             trained.update(loss)
+            runs.step(loss)
+            Meter().update(compiled(epoch))
     flor.log("loss", loss)
 """
 LOG = '    flor.log("loss", loss)\n'
@@ -106,14 +144,18 @@ def asked_for(value):
 @pytest.mark.parametrize("value, changed", [
     ("smooth(loss)", "smooth.value"), ("meter.update(loss)", "meter"), ("counted(loss)", "calls"), ("into(seen, loss)", "seen"), ("kept(loss)", "kept"),
     ("first()", "first"), ("part(loss)", "into"), ("alias(loss)", "update"), ("table['count'](loss)", "calls"), ("seen.append(loss) or len(seen)", "seen"),
-    ("next(shards)", "shards"), ("count_on()", "count"), ("named(loss)", "named.value"), ("odd(2, seen)", "seen"), ("even(2, seen)", "seen")])
+    ("next(shards)", "shards"), ("count_on()", "count"), ("named(loss)", "named.value"), ("odd(2, seen)", "seen"), ("even(2, seen)", "seen"),
+    ("runs.tick()", "runs.count"), ("runs.turns", "runs.count"), ("runs.first", "runs.first"), ("[meter][0].values.pop()", "meter.values"),
+    ("list(map(meter.update, [loss]))", "meter"), ("sorted([1], key=seen.append)", "seen"), ("max([loss], key=lambda v: smooth(v))", "smooth.value"),
+    ("setattr(smooth, 'value', 1)", "smooth"), ("loss in seen or seen.add(loss)", "seen"), ("len(averages)", "averages.count"), ("averages(1)", "averages.sum")])
 def test_what_a_question_alone_changes_begins_at_the_start(value, changed):
     answer = asked_for(value)
     assert answer["from_start"] and answer["all"]
     assert any("the recorded program does not" in reason and changed in reason for reason in answer["reasons"]), answer["reasons"]
 
 
-@pytest.mark.parametrize("value", ["pure(loss)", "fresh(loss)", "net(loss)", "abs(loss)", "len(trained.values)", "meter.values[:3]", "net.eval() or 1"])
+@pytest.mark.parametrize("value", ["pure(loss)", "fresh(loss)", "net(loss)", "abs(loss)", "len(trained.values)", "meter.values[:3]", "net.eval() or 1", "runs.find('a').values[0]",
+                                   "net.weight.sum()", "seen.count(4)", "cross_entropy(loss, loss)", "compiled(loss)", "Train().tick()", "trained.values"])
 def test_what_a_question_changes_of_its_own_or_as_the_program_does_begins_anywhere(value):
     assert not asked_for(value)["from_start"]
 

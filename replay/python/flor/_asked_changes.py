@@ -4,47 +4,51 @@ import ast
 import builtins
 import typing
 
+from ._asked_scope import Scope, cut, inside_of
 from ._holders import path_of
-from ._new_variables import word_of
-from ._program import changed_in, parameters_of
+from ._new_variables import CHANGE_NOTHING
+from ._program import MUTATORS, parameters_of
 from ._reached import name_of
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_FRESH = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr, ast.BinOp,
-          ast.UnaryOp, ast.Compare, ast.Call, ast.Lambda)
-_WITHOUT_RESULT = {"add", "sort"}  # where the result is used, these are other methods, as those of tensors
-_CACHES = {"cache", "lru_cache"}
-_ITSELF = "()"
-_BY_OBJECT = ("__call__", "forward", "__init__")
+_CHANGING = MUTATORS | {"rotate", "subtract", "send", "__next__", "__setitem__", "__setattr__", "update_parameters"}
+_WITHOUT_RESULT = {"add", "sort"}  # as a part of another expression than `or`, these are methods of tensors
+# Functions that change their first argument.
+_OF_FIRST = {"next", "setattr", "delattr", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right", "shuffle", "iadd"}
+_HANDED_ON = MUTATORS - {"step"}  # that change their object where they are not called, but given to what calls them
+_BEGINNING = ("__init__", "__post_init__", "__new__")
 
 
 class Change(typing.NamedTuple):
-    """What changes. `root`: the variable that leads to it; of a function, a parameter or one from outside. `via`: the name of the object that was
-    given, the last one of its path. `word`: the member of it that changes, or that leads to what does; "()" where it is changed itself."""
+    """What changes. `root`: the variable that leads to it; of a function, a parameter or one from outside. `path`: of what changes, from that variable on."""
     root: str
-    via: str
-    word: str
+    path: str
 
 
 class Changes:
-    """Of the code of programs. `code`: their functions (_reached.py). By names alone, as that is."""
+    """Of the code of programs. `code`: their functions (_reached.py), found by names: there may be more than what runs."""
 
     def __init__(self, code):
         self._code = code
         self._functions, self._of = {}, {}  # by id, of those that were met: _Body, and what is known of it by now
+        self._giving = {}  # by id: which of their variables functions return, or a part of these
 
     def of_question(self, program, log, parts):
-        """Returns what lasts of what a log statement changes by what it calls: pairs (via, word). `parts`: its expressions."""
-        body = _Body(program, program.scope_of(program.original(log)), parts, self._code)
-        return {(one.via, one.word) for one in self._settled([body]) if body.scope.lasts(one.root)}
+        """Returns the paths of what lasts of what a log statement changes. `parts`: its expressions."""
+        body = _Body(program, self._scope(program, program.scope_of(program.original(log))), parts, self._code)
+        return {one.path for one in self._settled([body]) if body.scope.lasts(one.root)}
 
-    def of_loops(self, programs):
-        """Returns what the main loops of programs, and the functions that they may call, change: pairs (via, word)."""
+    def of_loops(self, programs, name):
+        """Returns the paths of what the main loops of programs, and the functions that they may call, change. Of a function with this name, in
+        which the question stands, those that begin with its parameters, too."""
         loops = [(program, loop) for program in programs for loop in program.main_loops()]
-        bodies = [_Body(program, program.scope_of(loop), loop.body, self._code) for program, loop in loops]
+        bodies = [_Body(program, self._scope(program, program.scope_of(loop)), loop.body, self._code) for program, loop in loops]
         _, functions = self._code.reached_by([statement for _, loop in loops for statement in loop.body])
-        bodies += [_body_of(program, node, self._code) for program, node in functions if isinstance(node, _FUNCTIONS)]
-        return {(one.via, one.word) for one in self._settled(bodies)}
+        own = [self._body_of(program, node) for program, node in functions if isinstance(node, _FUNCTIONS) and node.name == name]
+        self._settled([*bodies, *own])
+        known = {one for body in [*bodies, *own] for one in self._in(body)}
+        known |= {one for body in self._functions.values() for one in self._in(body) if one.root not in body.scope.parameters}
+        return {one.path for one in known}
 
     def _settled(self, bodies):
         """Returns what bodies change. What a function changes that calls itself, or that others call by turns, shows when all are known."""
@@ -55,176 +59,174 @@ class Changes:
             if len(self._functions) == count and self._of == before:
                 return found
 
-    def _of_function(self, program, function):
+    def _scope(self, program, node):
+        return Scope(program, node, self._code, self._returned)
+
+    def _body_of(self, program, function):
         if id(function) not in self._functions:
-            self._functions[id(function)], self._of[id(function)] = _body_of(program, function, self._code), set()
-        return self._of[id(function)]
+            nodes = function.body if isinstance(function.body, list) else [function.body]
+            found = self._functions[id(function)] = _Body(program, self._scope(program, function), nodes, self._code)
+            self._of[id(function)] = set()
+            if any(_word(one) in ("cache", "lru_cache") for one in getattr(function, "decorator_list", ())):
+                found.changes.add(Change(function.name, function.name))
+        return self._functions[id(function)]
 
     def _in(self, body):
-        return body.changes.union(*(self._by_call(body.scope, call) for call in body.calls))
+        return body.changes.union(*(self._by(body.scope, *run) for run in body.runs))
 
-    def _by_call(self, scope, call):
-        if isinstance(call.func, ast.Name) and call.func.id == "next" and call.args:
-            yield from scope.reached(call.args[0], _ITSELF)
-        for program, function, receiver in self._called(call):
-            if isinstance(function, ast.ClassDef):
-                begins = [one for one in function.body if isinstance(one, _FUNCTIONS) and one.name == "__init__"]
-                pairs = [(program, one, ast.Constant(None)) for one in begins]
-            else:
-                pairs = [(program, function, receiver)]
-            for one in pairs:
-                yield from self._handed(scope, call, *one)
-
-    def _handed(self, scope, call, program, function, receiver):
+    def _by(self, scope, program, function, receiver, call):
         """Yields what a call of a function changes, as its caller sees it."""
-        words, own, name = _arguments_of(call, function, receiver), parameters_of(function), getattr(function, "name", "")
-        is_given_more = isinstance(function, _FUNCTIONS) and name not in (word_of(call), *_BY_OBJECT)  # by a partial, as it may be
-        for change in self._of_function(program, function):
+        self._body_of(program, function)
+        words, own, name = _arguments_of(call, function, receiver), parameters_of(function), name_of_function(function)
+        for change in self._of[id(function)]:
             if change.root not in own:
                 yield change
-            elif change.root not in words or is_given_more:  # a default value lives as long as the function
-                yield Change(name, name, change.root)
-            for value in words.get(change.root, ()) if change.root in own else ():
-                yield from scope.reached(value, change.word, None if change.via == change.root else change.via)
+            elif is_by_other_name(call, function):  # it may have been given more before, as by a partial
+                yield Change(name, f"{name}.{change.root}")
+            elif change.root in words:
+                for value in words[change.root]:
+                    for root, path in scope.sources(value):
+                        yield Change(root, cut(path + change.path[len(change.root):]))
+            elif not _is_constant_by_default(function, change.root):  # a list there lives as long as the function
+                yield Change(name, f"{name}.{change.root}")
 
-    def _called(self, call):
-        """Yields (program, function or class, receiver) of what a call may run."""
-        function, name = call.func, name_of(call.func)
-        if isinstance(function, ast.Name):
-            found = self._code.named(function.id)
-            yield from ((program, one, None) for program, one in found)
-            is_object = not found and not hasattr(builtins, function.id) and function.id not in self._code.imported
-        elif isinstance(function, ast.Attribute):
-            found = self._code.members(function.attr)
-            yield from ((program, one, function.value if is_method else None) for program, one, is_method in found)
-            is_object = not found and function.attr in self._code.bound and (path_of(function) or "").split(".")[0] not in self._code.imported
+    def _returned(self, scope, call):
+        """Returns what a call may return of what was there before, as Scope.sources(); None where it calls nothing of the program's."""
+        runs = [run for run in called_by(call, self._code) if run[1].__class__ in (*_FUNCTIONS, ast.Lambda) and run[1].__class__ is not ast.ClassDef]
+        if not runs:
+            return None
+        found = []
+        for program, function, receiver, _ in runs:
+            words, own = _arguments_of(call, function, receiver), parameters_of(function)
+            for root, path in self._given_by(program, function):
+                if root not in own:
+                    found.append((root, path))
+                for value in words.get(root, ()) if root in own else ():
+                    found += [(outer, cut(inner + path[len(root):])) for outer, inner in scope.sources(value)]
+        return found
+
+    def _given_by(self, program, function):
+        key = id(function)
+        if key not in self._giving:
+            self._giving[key] = ()
+            if getattr(function, "name", "") not in _BEGINNING:
+                values = [function.body] if isinstance(function, ast.Lambda) else \
+                    [one.value for one in inside_of(function.body) if isinstance(one, (ast.Return, ast.Yield)) and one.value is not None]
+                scope = self._scope(program, function)
+                self._giving[key] = tuple(dict.fromkeys(found for value in values for found in scope.sources(value)))
+        return self._giving[key]
+
+
+class _Body:
+    """Statements or expressions: `changes` that they make themselves, and `runs`: (program, function, receiver, call) of what they may run.
+    `scope`: their variables."""
+
+    def __init__(self, program, scope, nodes, code):
+        self.scope, self._program, self._code = scope, program, code
+        inside = list(inside_of(nodes))
+        self.changes = {Change(root, path) for node in inside for root, path in self._changed_by(node)}
+        self.runs = [run for node in inside for run in [*called_by(node, code), *handed_on_by(node, code), *code.operations(node)]]
+
+    def _changed_by(self, node):
+        """Yields (variable, path) of what a node changes by itself."""
+        scope = self.scope
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id in scope.outer:
+            yield node.id, node.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            if not scope.is_made_here(node.target.id):
+                yield from scope.sources(ast.Name(node.target.id, ast.Load()))
+        elif isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            member = f".{node.attr}" if isinstance(node, ast.Attribute) else ""
+            yield from ((root, cut(path + member)) for root, path in self._sources_at(node.value, node))
+        elif isinstance(node, ast.Call):
+            for value in self._changed_by_call(node):
+                yield from self._sources_at(value, node)
+        elif isinstance(node, ast.Attribute) and node.attr in _HANDED_ON - self._code.bound and getattr(self._program.parents.get(node), "func", None) is not node:
+            yield from scope.sources(node.value)
+        elif isinstance(node, ast.Attribute) and self._code.is_kept(node.attr):
+            yield from scope.sources(node)
+
+    def _sources_at(self, value, node):
+        root = (path_of(value) or "").split(".")[0]
+        return [] if root in self.scope.parameters and self.scope.is_bound_anew(root, node) else self.scope.sources(value)
+
+    def _changed_by_call(self, call):
+        word, outer = name_of(call.func) or "", self._program.parents.get(call)
+        yield from (keyword.value for keyword in call.keywords if keyword.arg == "out")
+        if word in _OF_FIRST and call.args:
+            yield call.args[0]
+        elif isinstance(call.func, ast.Attribute) and (word in _CHANGING or word.endswith("_") and not word.startswith("__")):
+            if word not in _WITHOUT_RESULT or isinstance(outer, (ast.Expr, ast.BoolOp)):
+                yield call.func.value
+
+
+def called_by(call, code):
+    """Yields (program, function, receiver, call) of what a call may run. Of a class that is how its object begins."""
+    if not isinstance(call, ast.Call):
+        return
+    function, name = call.func, name_of(call.func)
+    if isinstance(function, ast.Attribute):
+        found = [(program, one, function.value if is_method else None) for program, one, is_method in code.members(name)]
+        is_object = not found and name in code.bound and name not in CHANGE_NOTHING and (path_of(function) or "").split(".")[0] not in code.libraries
+    elif isinstance(function, ast.Name):
+        found = [(program, one, None) for program, one in code.named(name)]
+        is_object = not found and not hasattr(builtins, name) and name not in code.libraries
+    else:
+        found = [(program, one, None) for program, one, _ in code.members(name_of(getattr(function, "value", None)))]  # of a list or dict
+        is_object = True
+    found += [(program, one, function) for program, one in code.called_objects(name)] if is_object else []
+    for program, one, receiver in found:
+        if isinstance(one, ast.ClassDef):
+            yield from ((program, begin, ast.Constant(None), call) for begin in code.methods_of(one, _BEGINNING))
         else:
-            found = self._code.members(name_of(getattr(function, "value", None)))  # of a list or dict of functions
-            yield from ((program, one, None) for program, one, _ in found)
-            is_object = True
-        if is_object:
-            yield from ((program, one, function) for program, one in self._code.called_objects(name))
+            yield program, one, receiver, call
+
+
+def handed_on_by(call, code):
+    """Yields, as called_by(), what a call hands on, as `map(meter.update, losses)`. It may be called with all that is handed on with it."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)] if isinstance(call, ast.Call) else []
+    for value in values:
+        if isinstance(value, (ast.Name, ast.Attribute)):
+            others = ast.Call(value, [ast.Starred(one, ast.Load()) for one in values if one is not value], [])
+            for program, one, is_method in code.members(name_of(value)):
+                if not isinstance(one, ast.ClassDef) and (not is_method or isinstance(value, ast.Attribute)):
+                    yield program, one, value.value if is_method else None, others
+
+
+def is_by_other_name(call, function):
+    name = getattr(function, "name", None)
+    return name is not None and name_of(call.func) not in (None, name) and name not in ("__call__", "forward", *_BEGINNING)
+
+
+def name_of_function(function):
+    return getattr(function, "name", "a lambda")
+
+
+def _word(decorator):
+    return (path_of(decorator.func if isinstance(decorator, ast.Call) else decorator) or "").split(".")[-1]
+
+
+def _is_constant_by_default(function, name):
+    """Is a parameter without a value of the caller's a number, a text or None?"""
+    spec = function.args
+    positional = [*spec.posonlyargs, *spec.args]
+    defaults = dict(zip([one.arg for one in positional][len(positional) - len(spec.defaults):], spec.defaults))
+    defaults.update({one.arg: value for one, value in zip(spec.kwonlyargs, spec.kw_defaults)})
+    return isinstance(defaults.get(name), ast.Constant) or isinstance(defaults.get(name), ast.Tuple) and not defaults[name].elts
 
 
 def _arguments_of(call, function, receiver):
     """Returns {parameter: [values]}. Where a call has `*` or `**`, each value may be of any."""
     spec = function.args
-    if any(path_of(one) == "staticmethod" for one in getattr(function, "decorator_list", ())):
+    if any(_word(one) == "staticmethod" for one in getattr(function, "decorator_list", ())):
         receiver = None
     names, values = [one.arg for one in [*spec.posonlyargs, *spec.args]], [*([] if receiver is None else [receiver]), *call.args]
     named = {keyword.arg: [keyword.value] for keyword in call.keywords}
     if None in named or any(isinstance(one, ast.Starred) for one in values):
         everything = [*values, *(keyword.value for keyword in call.keywords)]
-        return {name: everything for name in parameters_of(function)}
+        first = {names[0]: [receiver]} if receiver is not None and names else {}
+        return {**{name: everything for name in parameters_of(function)}, **first}
     words = {**named, **{name: [value] for name, value in zip(names, values)}}
     for rest in (spec.vararg, spec.kwarg):
         words.update({} if rest is None else {rest.arg: [*values[len(names):], *(keyword.value for keyword in call.keywords)]})
     return words
-
-
-class _Body:
-    """Statements or expressions: `changes` that they make themselves, and `calls`. `scope`: their variables."""
-
-    def __init__(self, program, scope, nodes, code):
-        self.scope = _Scope(program, scope, code)
-        self.changes = {one for path, node, _ in changed_in(nodes) for one in self.scope.changes(path, node)}
-        inside = list(_inside(nodes))
-        self.changes |= {Change(one.id, one.id, _ITSELF) for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-                         and one.id in self.scope.outer}
-        self.calls = [one for one in inside if isinstance(one, ast.Call)]
-
-
-def _body_of(program, function, code):
-    found = _Body(program, function, function.body if isinstance(function.body, list) else [function.body], code)
-    words = [path_of(one.func if isinstance(one, ast.Call) else one) or "" for one in getattr(function, "decorator_list", ())]
-    if any(word.split(".")[-1] in _CACHES for word in words):
-        found.changes.add(Change(function.name, function.name, _ITSELF))
-    return found
-
-
-class _Scope:
-    """The variables of a function, or of a module. `outer`: those that it binds and that are not its own."""
-
-    def __init__(self, program, node, code):
-        self._program, self._code = program, code
-        self._loops = [loop for loop in program.main_loops() if program.scope_of(loop) is node]
-        is_function = not isinstance(node, ast.Module)
-        self._lives = bool(self._loops) or not is_function  # its variables, longer than an iteration
-        self._parameters = parameters_of(node) if is_function else set()
-        body = node.body if isinstance(node.body, list) else [node.body]
-        inside = list(_inside(body))
-        self.outer = {name for one in inside if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
-        self._bound = {}  # by the names of its own variables: where each is bound, and what its value may lead to; None: to nothing that was there
-        for one in inside:
-            for name, value in _bindings(one):
-                if name not in self.outer:
-                    self._bound.setdefault(name, []).append((one, value))
-
-    def changes(self, path, node):
-        """Yields what a statement changes (changed_in())."""
-        root, *members = path.split(".")
-        is_other_now = isinstance(node, ast.AugAssign) and any(value is None for _, value in self._bound.get(root, ()))  # than what was given
-        if root in self._code.imported or is_other_now:
-            return
-        if isinstance(node, ast.Call) and node.func.attr in _WITHOUT_RESULT and not isinstance(self._program.parents.get(node), ast.Expr):
-            return
-        for outer, last in self._roots(root):
-            yield Change(outer, last, members[0] if members else _ITSELF)
-
-    def reached(self, value, word, via=None):
-        """Yields a change of what an expression leads to. `via`: of what it has inside; None: of itself."""
-        if isinstance(value, (ast.IfExp, ast.BoolOp)):
-            for one in [value.body, value.orelse] if isinstance(value, ast.IfExp) else value.values:
-                yield from self.reached(one, word, via)
-        path = path_of(value)
-        if path is None or path.split(".")[0] in self._code.imported:
-            return
-        for root, last in self._roots(path.split(".")[0]):
-            yield Change(root, via or (path.split(".")[-1] if "." in path else last), word)
-
-    def _roots(self, name, above=()):
-        """Yields what a variable may lead to that was there before: (variable, its last name)."""
-        if name in self._parameters or name not in self._bound or name in above or self._lives:
-            yield name, name
-            return
-        for _, value in self._bound[name]:
-            for path in _paths_in(value):
-                for root, last in self._roots(path.split(".")[0], (*above, name)):
-                    yield root, path.split(".")[-1] if "." in path else last
-
-    def lasts(self, name):
-        """Does what a variable leads to live longer than an iteration of the main loop?"""
-        if name not in self._bound or name in self._parameters:
-            return True
-        return self._lives and not any(value is None and any(self._program.is_inside(statement, loop) for loop in self._loops)
-                                       for statement, value in self._bound[name])
-
-
-def _bindings(node):
-    """Yields (name, value) for each variable that a statement binds. Of a loop the value is the loop."""
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-        value = None if isinstance(node.value, _FRESH) else node.value
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            yield from ((one.id, value) for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
-    elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from ((one.id, node) for one in ast.walk(node.target) if isinstance(one, ast.Name))
-    elif isinstance(node, (ast.With, ast.AsyncWith)):
-        yield from ((one.id, None) for item in node.items if item.optional_vars is not None for one in ast.walk(item.optional_vars)
-                    if isinstance(one, ast.Name))
-
-
-def _paths_in(value):
-    """Returns the paths of what a value, or an element of what a loop goes over, may be or be a part of."""
-    if isinstance(value, (ast.For, ast.AsyncFor)):
-        return [node.id for node in ast.walk(value.iter) if isinstance(node, ast.Name)]
-    return [path_of(value)] if value is not None and path_of(value) else []
-
-
-def _inside(nodes):
-    """As ast.walk(), without what nested functions and classes have inside."""
-    todo = list(nodes)
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            todo.extend(ast.iter_child_nodes(node))

@@ -57,7 +57,7 @@ class Analysis:
         self._asked = {}  # the expressions of the question, and the functions that these may run, by program
         self._code = Code([present for _, present in pairs])
         self._files = FilesAsked([present for _, present in pairs], self._seen)
-        self._changes, self._changed = Changes(self._code), None  # the latter: what the recorded program changes itself
+        self._changes, self._changed = Changes(self._code), {}  # the latter: what the recorded program changes itself, by the function of a question
         self._own = set()  # blocks that read what they changed before and do not hold
         self._gradients = GradientReads([present for _, present in pairs])
         for recorded, present in pairs:
@@ -180,14 +180,13 @@ class Analysis:
 
     def _take_changes(self, program, log, parts, place):
         """What the recorded program changes as well, checkpoints hold where it matters, and the digests of states show what becomes of it."""
-        found = self._changes.of_question(program, log, parts)
-        if found and self._changed is None:
+        found, name = self._changes.of_question(program, log, parts), getattr(program.scope_of(log), "name", "")
+        if found and name not in self._changed:
             recorded = [program for program, _ in self._pairs]
-            self._changed = Changes(Code(recorded)).of_loops(recorded)
-        for via, word in sorted(found - (self._changed or set())):
+            self._changed[name] = Changes(Code(recorded)).of_loops(recorded, name)
+        for path in sorted(found - self._changed.get(name, set())):
             self.from_start = True
-            return self._everything(f"{place}: the log statement changes {via}{'' if word == '()' else '.' + word}, which the recorded program does not, so the "
-                                    "replay runs from the start")
+            return self._everything(f"{place}: the log statement changes {path}, which the recorded program does not, so the replay runs from the start")
         return None
 
     def _take_gradients(self, program, parts, place):
