@@ -14,7 +14,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CHANGING = MUTATORS | {"rotate", "subtract", "send", "__next__", "__setitem__", "__setattr__", "update_parameters"}
 _WITHOUT_RESULT = {"add", "sort"}  # as a part of another expression than `or`, these are methods of tensors
 # Functions that change their first argument.
-_OF_FIRST = {"next", "setattr", "delattr", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right", "shuffle", "iadd"}
+_OF_FIRST = {"next", "setattr", "delattr", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right", "shuffle",
+             "iadd"}
 _HANDED_ON = MUTATORS - {"step"}  # that change their object where they are not called, but given to what calls them
 _BEGINNING = ("__init__", "__post_init__", "__new__")
 
@@ -31,6 +32,7 @@ class Changes:
     def __init__(self, code):
         self._code = code
         self._functions, self._of = {}, {}  # by id, of those that were met: _Body, and what is known of it by now
+        self._handed = {}  # by ids of calls, functions and receivers: what the parameters lead to
         self._giving = {}  # by id: which of their variables functions return, or a part of these
 
     def of_question(self, program, log, parts):
@@ -72,30 +74,37 @@ class Changes:
         return self._functions[id(function)]
 
     def _in(self, body):
-        return body.changes.union(*(self._by(body.scope, *run) for run in body.runs))
+        for program, function, *_ in body.runs:
+            self._body_of(program, function)
+        known = [len(self._of[id(function)]) for _, function, *_ in body.runs]
+        if known != body.known:
+            body.known, body.found = known, body.changes.union(*(self._by(body.scope, *run) for run in body.runs))
+        return body.found
 
-    def _by(self, scope, program, function, receiver, call):
+    def _by(self, scope, _program, function, receiver, call):
         """Yields what a call of a function changes, as its caller sees it."""
-        self._body_of(program, function)
-        words, own, name = _arguments_of(call, function, receiver), parameters_of(function), name_of_function(function)
-        for change in self._of[id(function)]:
+        changes = self._of[id(function)]
+        if not changes:
+            return
+        key, name, own = (id(call), id(function), id(receiver)), name_of_function(function), parameters_of(function)
+        if key not in self._handed:
+            words = _arguments_of(call, function, receiver)
+            self._handed[key] = {word: {found for value in values for found in scope.sources(value)} for word, values in words.items()}
+        for change in changes:
             if change.root not in own:
                 yield change
             elif is_by_other_name(call, function):  # it may have been given more before, as by a partial
                 yield Change(name, f"{name}.{change.root}")
-            elif change.root in words:
-                for value in words[change.root]:
-                    for root, path in scope.sources(value):
-                        yield Change(root, cut(path + change.path[len(change.root):]))
+            elif change.root in self._handed[key]:
+                yield from (Change(root, cut(path + change.path[len(change.root):])) for root, path in self._handed[key][change.root])
             elif not _is_constant_by_default(function, change.root):  # a list there lives as long as the function
                 yield Change(name, f"{name}.{change.root}")
 
     def _returned(self, scope, call):
         """Returns what a call may return of what was there before, as Scope.sources(); None where it calls nothing of the program's."""
-        runs = [run for run in called_by(call, self._code) if run[1].__class__ in (*_FUNCTIONS, ast.Lambda) and run[1].__class__ is not ast.ClassDef]
+        runs, found = list(called_by(call, self._code)), []
         if not runs:
             return None
-        found = []
         for program, function, receiver, _ in runs:
             words, own = _arguments_of(call, function, receiver), parameters_of(function)
             for root, path in self._given_by(program, function):
@@ -123,6 +132,7 @@ class _Body:
 
     def __init__(self, program, scope, nodes, code):
         self.scope, self._program, self._code = scope, program, code
+        self.known = self.found = None  # how much was known of what it runs when what it changes was found last; that
         inside = list(inside_of(nodes))
         self.changes = {Change(root, path) for node in inside for root, path in self._changed_by(node)}
         self.runs = [run for node in inside for run in [*called_by(node, code), *handed_on_by(node, code), *code.operations(node)]]
@@ -141,10 +151,11 @@ class _Body:
         elif isinstance(node, ast.Call):
             for value in self._changed_by_call(node):
                 yield from self._sources_at(value, node)
-        elif isinstance(node, ast.Attribute) and node.attr in _HANDED_ON - self._code.bound and getattr(self._program.parents.get(node), "func", None) is not node:
-            yield from scope.sources(node.value)
         elif isinstance(node, ast.Attribute) and self._code.is_kept(node.attr):
             yield from scope.sources(node)
+        elif isinstance(node, ast.Attribute) and node.attr in _HANDED_ON - self._code.bound:
+            is_called = getattr(self._program.parents.get(node), "func", None) is node
+            yield from [] if is_called else scope.sources(node.value)
 
     def _sources_at(self, value, node):
         root = (path_of(value) or "").split(".")[0]

@@ -10,7 +10,7 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _GETTING, _GIVING_A_PART = {"get", "setdefault", "pop", "popleft", "values", "items"}, {"getattr", "iter", "next", "vars", "reversed", "enumerate", "zip"}
 _COPYING = {"list", "tuple", "sorted", "dict", "set"}  # their elements are those of the first argument
 _WRAPPING = {"compile", "DataParallel", "DistributedDataParallel", "script"}  # whose results are the network that they are given
-_DEEPEST = 4  # names of a path
+_DEEPEST = 3  # names of a path
 
 
 class Scope:
@@ -27,6 +27,7 @@ class Scope:
         inside = list(inside_of(self._body))
         self.outer = {name for one in inside if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names}
         self._bound, self._known = {}, {}  # by the names of its own variables: [(statement, value)]; what they lead to
+        self._calls = {}  # by id: what calls lead to
         for one in inside:
             for name, value in _bindings(one):
                 if name not in self.outer:
@@ -99,6 +100,12 @@ class Scope:
         return [found for part in parts for found in self._elements(part)]
 
     def _of_call(self, call):
+        if id(call) not in self._calls:  # one has others as arguments, and each may run many functions
+            self._calls[id(call)] = []
+            self._calls[id(call)] = self._found_by(call)
+        return self._calls[id(call)]
+
+    def _found_by(self, call):
         found = self._returned(self, call)
         if found is not None:
             return found
@@ -116,6 +123,7 @@ def _counts(value):
 
 
 def cut(path):
+    """Returns the first names of a path: what leads from object to object of the same kind may be of any length."""
     return ".".join(path.split(".")[:_DEEPEST])
 
 
