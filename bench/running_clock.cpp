@@ -45,7 +45,7 @@ timespec later(const timespec& time, std::int64_t nanoseconds) {
   return {all / second, all % second};
 }
 
-// What the kernel is told to wait for: it knows nothing of this clock.
+// Returns the deadline that the kernel is given. Its own clock goes on while the process is stopped.
 timespec deadline(clockid_t clock, const timespec* time) {
   return clock == CLOCK_MONOTONIC ? later(*time, stopped()) : *time;
 }

@@ -14,8 +14,8 @@ _DEEPEST = 3  # names of a path
 
 
 class Scope:
-    """The variables of a function, or of a module. `outer`: those that it binds and that are not its own. `returned(call)` gives what a call of the
-    program's code returns: [(value, rest of the path)], or None where it calls nothing of the program's."""
+    """The variables of a function, or of a module. `outer`: those that it binds and that are not its own. `returned(scope, call)` gives what a call
+    of the program's code may return, as sources(); None where it calls nothing of the program's."""
 
     def __init__(self, program, node, code, returned):
         self._program, self._code, self._returned = program, code, returned

@@ -184,10 +184,10 @@ class Analysis:
         if found and name not in self._changed:
             recorded = [program for program, _ in self._pairs]
             self._changed[name] = Changes(Code(recorded)).of_loops(recorded, name)
-        for path in sorted(found - self._changed.get(name, set())):
+        left = sorted(found - self._changed.get(name, set()))
+        if left:
             self.from_start = True
-            return self._everything(f"{place}: the log statement changes {path}, which the recorded program does not, so the replay runs from the start")
-        return None
+            self._everything(f"{place}: the log statement changes {left[0]}, which the recorded program does not, so the replay runs from the start")
 
     def _take_gradients(self, program, parts, place):
         """A block that has the log statement executes in any case, and computes gradients itself, as a rule."""

@@ -17,8 +17,8 @@ _NO_OPERATION = {"__init__", "__new__", "__call__", "__enter__", "__exit__", "__
 
 class Code:
     """The functions of programs, by all names under which code may run them: their own, and those of variables that were given one, alone or in a
-    list, a dict or a partial. By names alone: there may be more than what runs. What an operator runs (`__len__`) is known of a variable that
-    an object was made for (`x = Ema(0.9)`), and not of arithmetic."""
+    list, a dict or a partial. By names alone: there may be more than what runs. What an operator runs (`__len__`, `__add__`) is known of a variable
+    that an object was made for (`x = Ema(0.9)`)."""
 
     def __init__(self, programs):
         self._of = {}  # what a name stands for: (program, node, is it a method?)
