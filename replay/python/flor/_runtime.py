@@ -13,6 +13,7 @@ import sysconfig
 import threading
 
 from . import _failure, _interrupts, _library, _places
+from ._generator_memory import memory_of_numpy, memory_of_random
 from ._library import library, put_text, texts_of
 
 _calls = None
@@ -91,15 +92,20 @@ def _legacy_numpy():
 # --- generators ---
 
 
-_texts = {}  # of generators, by name: (state, text)
+_texts = {}  # of generators, by name: (what tells that the state is the same, text)
 
 
-def _text_of(name, state, make):
+def _text_of(name, sign, make):
     """Returns the text of a generator's state. Most draw nothing in an iteration, and to make a text takes longer than to compare."""
     known = _texts.get(name)
-    if known is None or known[0] != state:
-        known = _texts[name] = (state, make().encode())
+    if known is None or known[0] != sign:
+        known = _texts[name] = (sign, json.dumps(make()).encode())
     return known[1]
+
+
+def _numpy_state(numpy):
+    name, keys, position, has_gauss, gauss = numpy.get_state()
+    return name, keys.tolist(), position, has_gauss, gauss.hex()
 
 
 def _put_generators(answer):
@@ -107,13 +113,11 @@ def _put_generators(answer):
 
     for name, digest in taken().items():
         put_text(answer, name, digest)
-    state = random.getstate()
-    put_text(answer, "python", _text_of("python", (state, repr(state[2])), lambda: json.dumps(state)))
+    put_text(answer, "python", _text_of("python", memory_of_random() or random.getstate(), random.getstate))
     numpy = _legacy_numpy()
     if numpy is not None:
-        name, keys, position, has_gauss, gauss = numpy.get_state()
-        parts = name, keys.tobytes(), position, has_gauss, gauss.hex()
-        put_text(answer, "numpy", _text_of("numpy", parts, lambda: json.dumps([name, keys.tolist(), *parts[2:]])))
+        make = functools.partial(_numpy_state, numpy)
+        put_text(answer, "numpy", _text_of("numpy", memory_of_numpy(numpy) or make(), make))
     torch = _torch()
     if torch is None:
         return
