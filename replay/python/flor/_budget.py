@@ -18,16 +18,21 @@ class Budget:
 
     def __init__(self):
         self._begun, self._spent, self._count, self.charged = time.monotonic(), 0.0, 0, 0.0
+        self._wants_more = bool(_WANTS_MORE & os.environ.keys())
 
     def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
         """As fingerprints(), with functions that return `held` and `modules`; None also where an object raised an exception, or where
         no time is left for one more and it is not one that `must` be."""
         return self.spend(lambda: fingerprints(frame, held(), modules(), slots, moved_from), must)
 
+    def has_time(self):
+        """Is time left for one more look? Costs little: it is asked at each step."""
+        at_least = _IF_MORE if self._wants_more else _AT_LEAST if self._count < _FIRST else 0
+        return self._spent <= max(at_least, _SHARE * (time.monotonic() - self._begun))
+
     def spend(self, call, must):
         """Returns what a call returns that looks at objects; or None, as look()."""
-        at_least = _IF_MORE if _WANTS_MORE & os.environ.keys() else _AT_LEAST if self._count < _FIRST else 0
-        if not must and self._spent > max(at_least, _SHARE * (time.monotonic() - self._begun)):
+        if not must and not self.has_time():
             return None
         before = self.charged
         self._count += 1

@@ -21,6 +21,7 @@ _FEW = 64  # elements
 # `began`: did backward() begin since the last look at what is unknown?
 _seen = {"used": False, "in doubt": False, "to the end": False, "began": False}
 _known = {}  # by the ids of parameters
+_decided = set()  # of those, in this iteration
 _unknown = {}  # those of _known whose gradients a restore left unknown, and that were not NaN themselves
 _waiting = []  # what is to be done on the thread that trains
 
@@ -63,6 +64,7 @@ def is_held(name, parameter):
     """Does a checkpoint of a block, or of an iteration (""), hold a parameter's gradient? Where the text reads some behind one, all do."""
     known = _known_of(parameter)
     if known.decision is None:
+        _decided.add(known)
         asking = known.asking()
         known.is_cleared = known.is_cleared or not known.names <= asking
         is_seen = known.is_cleared and parameter.requires_grad and not known.must_hold  # hooks are for what trains
@@ -73,8 +75,12 @@ def is_held(name, parameter):
 def begin_iteration():
     """What is held is decided anew."""
     settle()
-    for key, known in list(_known.items()):
+    if not _decided:
+        return  # asked at each step
+    for known in _decided:
         known.decision = None
+    _decided.clear()
+    for key, known in list(_known.items()):
         if known.parameter() is None:
             del _known[key]
 

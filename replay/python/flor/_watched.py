@@ -90,6 +90,8 @@ class Watched:
 
     def look(self, must, state=None):
         """Looks with what is held by a state, this one's or another, left out."""
+        if not must and not budget().has_time():
+            return None
         state = state or self.state
         moved_from = state.origins[0].moved_from if state.origins else None
         found = budget().look(self.frame, state.values, users_modules, frozenset(state.paths), must, moved_from)
