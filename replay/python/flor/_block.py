@@ -16,6 +16,7 @@ from ._state import State
 here = threading.local()  # `loops`: the names of those that this thread has open, the outermost first
 guarded = []  # the objects of each guard that is open
 _budget = None
+_SHARE = 0.02  # as of Budget.look(): more than elsewhere, as an execution of a block without looks has no checkpoint
 _noted = {}  # {(block, path): does it matter?}
 
 
@@ -31,7 +32,7 @@ def look(frame, objects, must=False):
     """Returns the fingerprints of all that can be reached and that is not among these objects. None where that takes too long, unless it
     `must` be."""
     # Its dict of variables, which it may have kept, would change.
-    return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must)
+    return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must, share=_SHARE)
 
 
 def note_changes(flor, name, before, after, frame, main_loop=None):
@@ -154,7 +155,7 @@ class skip_block:
         self._name = clean(name)
         self._objects = _named(objects, named)
         self._state = State(self._objects, self._name) if self._flor.flor_active() else None
-        self._entered = False
+        self._entered = self._is_unseen = False  # was there no time for a look?
         self._frame = self._before = None
         if self._state is not None and self._flor.flor_recording():
             self._frame = sys._getframe(1)
@@ -179,8 +180,7 @@ class skip_block:
 
     def _look(self):
         found = look(self._frame, self._objects.values())
-        if found is None:
-            note(self._flor, self._name, "*", True)
+        self._is_unseen = self._is_unseen or found is None
         return found
 
     def __exit__(self, kind, problem, trace):
@@ -192,7 +192,7 @@ class skip_block:
                 settle()
             if self._before is not None and kind is None:  # in front of its checkpoint, behind which the process may end
                 note_changes(self._flor, self._name, self._before, self._look(), self._frame)
-            is_whole = kind is None
+            is_whole = kind is None and not self._is_unseen  # nobody knows what a checkpoint would lack
         finally:  # a handler of the program may raise an exception in a look
             self._leave(is_whole)
         if kind is None:

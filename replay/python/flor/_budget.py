@@ -20,19 +20,19 @@ class Budget:
         self._begun, self._spent, self._count, self.charged = time.monotonic(), 0.0, 0, 0.0
         self._wants_more = bool(_WANTS_MORE & os.environ.keys())
 
-    def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None):
+    def look(self, frame, held, modules, slots=frozenset(), must=False, moved_from=None, share=_SHARE):
         """As fingerprints(), with functions that return `held` and `modules`; None also where an object raised an exception, or where
-        no time is left for one more and it is not one that `must` be."""
-        return self.spend(lambda: fingerprints(frame, held(), modules(), slots, moved_from), must)
+        no time is left for one more and it is not one that `must` be. `share`: of the time since the first look, which all looks together may take."""
+        return self.spend(lambda: fingerprints(frame, held(), modules(), slots, moved_from), must, share)
 
-    def has_time(self):
+    def has_time(self, share=_SHARE):
         """Is time left for one more look? Costs little: it is asked at each step."""
         at_least = _IF_MORE if self._wants_more else _AT_LEAST if self._count < _FIRST else 0
-        return self._spent <= max(at_least, _SHARE * (time.monotonic() - self._begun))
+        return self._spent <= max(at_least, share * (time.monotonic() - self._begun))
 
-    def spend(self, call, must):
+    def spend(self, call, must, share=_SHARE):
         """Returns what a call returns that looks at objects; or None, as look()."""
-        if not must and not self.has_time():
+        if not must and not self.has_time(share):
             return None
         before = self.charged
         self._count += 1
