@@ -135,6 +135,8 @@ def test_numbers_texts_and_members_of_whatever_objects_are_restored(place):
     place.write("train.py", CARRIED)
     place.record("train.py")
     place.write("train.py", CARRIED.replace('        print("loss", loss.item())\n', '        print("loss", loss.item())\n' + CARRIED_PROBE))
+    shown = place.run("flor", "probes", "a").stdout
+    assert shown.startswith("9 probes: ") and shown == place.run("flor", "probes", "a", "--", sys.executable, "train.py").stdout
     said = place.replay("train.py", "--workers", 3)
     assert ": identical" in said and "taken back" not in said, said
     rows = plain(place, "train.py")[1]

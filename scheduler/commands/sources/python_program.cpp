@@ -147,7 +147,9 @@ Json texts_of(const core::RunDir& run, const core::Manifest& manifest, const cor
                      {"present", text->second->text}});
   }
   Json out = {{"files", std::move(files)}, {"seen", seen_in(run)}, {"loops", manifest.loop_names()}};
-  if (const auto script = script_of(command, fs::current_path())) out["script"] = script->string();
+  const auto script =
+      command.empty() ? script_of(manifest.command, manifest.cwd) : script_of(command, fs::current_path());
+  if (script) out["script"] = script->string();
   return out;
 }
 
