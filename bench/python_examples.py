@@ -2,7 +2,7 @@
 
     bench/python_examples.py [--pairs 5] [--json FILE] BUILD [NAME…]
 
-Copies each example with larger numbers in it, and measures the copy as `overhead.py --slices 0.05 --clock` does, with the default ε. `mnist_by_hand` is mnist.py with Flor's words written into it: the difference between the two is what it costs that
+Copies each example with larger numbers in it, and measures the copy as `overhead.py --slices 0.05 --clock … --scatter …` does, with the default ε. `mnist_by_hand` is mnist.py with Flor's words written into it: the difference between the two is what it costs that
 nothing has to be written. The last line has the mean of the medians of the examples as they are.
 """
 import argparse
@@ -16,7 +16,7 @@ from overhead import HEAD, add, line, measure, plain, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EPSILON = 0.0667
-# Example: (arguments, replaced texts). So that a step takes five milliseconds and more.
+# Example: (arguments, replaced texts). So that a step takes three milliseconds and more.
 EXAMPLES = {
     "mnist": (["--samples", "9000", "--epochs", "20"], []),
     "gpt": (["--steps", "3500", "--width", "128"], []),
@@ -66,9 +66,12 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     asked = parser.parse_args()
     package = os.path.abspath(os.path.join(asked.build, "python"))
-    clock = os.path.join(asked.build, "lib", "librunning_clock.so")
-    if not os.path.exists(clock):
-        parser.error(f"there is no {clock}; scripts/build -DFLOR_BENCH=ON builds it")
+    preloaded = [os.path.abspath(os.path.join(asked.build, "lib", f"lib{name}.so")) for name in ("scattered_heap", "running_clock")]
+    for library in preloaded:
+        if not os.path.exists(library):
+            parser.error(f"there is no {library}; scripts/build -DFLOR_BENCH=ON builds it")
+    if asked.pairs < 2:
+        parser.error(f"--pairs {asked.pairs}: at least two show how far pairs differ")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         print(" " * 14, HEAD, flush=True)
@@ -78,7 +81,7 @@ def main():
             program = copy_of("mnist", BY_HAND, pathlib.Path(folder, name)) if is_by_hand else copy_of(name, edits, pathlib.Path(folder, name))
             base = [sys.executable, copy_of(name.removesuffix("_by_hand"), edits, pathlib.Path(folder, "plain")), *arguments]
             settings = {"FLOR_EPSILON": str(EPSILON), "PYTHONPATH": package if is_by_hand else os.path.join(package, "flor-hook")}
-            row = measure(plain(base, 1, clock), recorded([sys.executable, program, *arguments], 1, settings, clock), asked.pairs, apart=False, slices=0.05)
+            row = measure(plain(base, 1, *preloaded), recorded([sys.executable, program, *arguments], 1, settings, *preloaded), asked.pairs, apart=False, slices=0.05)
             rows.append({"label": f"{name}.py", "threads": 1, "epsilon": EPSILON, "kind": "python examples", **row})
             print(f"{name:>14}", line(f"eps {EPSILON}", row, f"{1 + EPSILON:.4f}"), flush=True)
     as_they_are = [row["median"] for row in rows if not row["label"].endswith("_by_hand.py")]
