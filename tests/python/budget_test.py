@@ -138,6 +138,7 @@ with flor.checkpointing(totals):
             if train.step_into():
                 totals["all"] += epoch
         flor.log("total", totals["all"])
+        time.sleep(0.05)  # the checkpoint of the iteration before is written by then, and not behind a later doubt
         if epoch == 27 and os.path.exists("die"):
             time.sleep(1)  # the checkpoints are written by then
             os.kill(os.getpid(), 9)

@@ -1,6 +1,7 @@
-"""Programs with Flor's words in which there is no time to look at all executions of a block. Those have no checkpoint, so a replay executes them
+"""Programs in which there is no time to look at all executions of a block. Those have no checkpoint, so a replay executes them
 and skips the others: what such a one changes, though no other execution did, is right in any case."""
 import pytest
+from free_test import have, plain
 
 PROGRAM = """import os
 import time
@@ -37,6 +38,30 @@ with flor.checkpointing(net=net, optimizer=optimizer, kept=kept):
 """
 
 
+FREE = """import time
+import torch
+
+def bump(where):
+    where["bad"] += 1
+
+torch.manual_seed(0)
+net, table = torch.nn.Linear(2, 1), [[i] for i in range(2000)]
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+data = list(torch.randn(6, 4, 2))
+for epoch in range(40):
+    stats = {"bad": 0}
+    for x in data:
+        loss = net(x).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        time.sleep(0.006)
+        if 26 <= epoch < 35:
+            bump(stats)
+    print("bias", net.bias.item())
+"""
+
+
 def recorded(place, changed, end="pass", shown="", code=0):
     place.write("train.py", PROGRAM.format(changed=changed, end=end, shown=shown))
     place.run("flor", "record", "--name", "a", "--epsilon", "1000", "--", "/usr/bin/python3", "train.py", code=code)
@@ -50,6 +75,15 @@ def test_what_only_such_a_one_changes_is_right(place, changed):
     said = place.replay(probed, "--workers", 2)
     assert ": identical" in said and "were watched" not in said and " 0 skipped" not in said and " 0 executed" not in said, said
     assert place.joined() == place.plain(probed)
+
+
+def test_what_only_such_a_one_changes_is_right_in_a_program_that_names_nothing(place):
+    place.write("train.py", FREE)
+    place.run("flor", "record", "--name", "a", "--epsilon", "1000", "--", "/usr/bin/python3", "train.py")
+    place.write("train.py", FREE + '    print("bad", stats["bad"])\n')
+    said = place.replay("train.py", "--workers", 2)
+    assert ": identical" in said and " 0 skipped" not in said and " 0 executed" not in said, said
+    assert set(plain(place, "train.py")[1]) <= set(have(place))
 
 
 def test_a_resumed_recording_executes_it_again(place):

@@ -16,7 +16,6 @@ from ._state import State
 here = threading.local()  # `loops`: the names of those that this thread has open, the outermost first
 guarded = []  # the objects of each guard that is open
 _budget = None
-_SHARE = 0.02  # as of Budget.look(): more than elsewhere, as an execution of a block without looks has no checkpoint
 _noted = {}  # {(block, path): does it matter?}
 
 
@@ -32,7 +31,7 @@ def look(frame, objects, must=False):
     """Returns the fingerprints of all that can be reached and that is not among these objects. None where that takes too long, unless it
     `must` be."""
     # Its dict of variables, which it may have kept, would change.
-    return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must, share=_SHARE)
+    return None if takes_locals(frame.f_code) else budget().look(frame, lambda: list(objects), users_modules, must=must)
 
 
 def note_changes(flor, name, before, after, frame, main_loop=None):
@@ -175,6 +174,7 @@ class skip_block:
         _interrupts.raise_kept()
         if executes and self._frame is not None:
             note_if_left(self._flor, self._name, program_of(self._frame.f_code.co_filename))
+            budget().expect_blocks()
             self._before = self._look()
         return bool(executes)
 

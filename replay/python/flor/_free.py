@@ -25,7 +25,7 @@ from ._rebound import LACKED, Rebound
 from ._receivers import InFrame
 from ._rows import row_of
 from ._runtime import log_row, start, users_modules
-from ._seen import changed, roots_of
+from ._seen import roots_of
 from ._steps import steps_of
 from ._watched import Watched, hold_gradients, safely
 from ._while import CONDITION, Conditions
@@ -35,7 +35,6 @@ __all__ = ["Conditions", "be_main", "loop", "main_loop", "noted", "skip_block"]
 _VOLATILE, _QUIET = 1, 2  # FLOR_VOLATILE, FLOR_QUIET
 _blocks = {}  # by name
 _remembering = Budget()  # the time that goes to remember where the objects of slots are, where all objects take too long
-_unwatched = {}  # by name: blocks that executed since the last look of a main loop without being looked at
 _watching = []  # the main loop that is open; none where it is not watched, as that of a function that takes its locals()
 
 
@@ -195,6 +194,7 @@ class skip_block(Watched):
 
     def _look_before(self):
         """Remembers where all objects are and looks at them; or remembers at least where those of the slots are."""
+        budget().expect_blocks()
         # Once whatever it costs: where one look takes too long, the others would.
         if budget().spend(lambda: self._remember(True) or True, not self._block.is_tried):
             self.before = self.look(not self._block.is_tried)
@@ -219,9 +219,8 @@ class skip_block(Watched):
         self.state.origins, self.state.knows_all = (here, first[0] if first else here), is_all
 
     def _miss(self):
-        if self._block.is_watched and _watching:
-            _unwatched[self.name] = self._block
-        else:
+        self.is_unsure = True  # nobody knows what a checkpoint of this execution would lack
+        if not self._block.is_watched:
             note(self.flor, self.name, "*", True)
 
     def __exit__(self, kind, problem, trace):
@@ -367,21 +366,11 @@ class _MainLoop(Watched):
             self._is_late = True
             self._doubt.note(True)
             return
-        paths = changed(self._before, after)
-        self._note_unwatched(paths)
         self.is_unsure, is_late, self._is_late = False, self._is_late, False
         self._before = self.compare(self._before, after, is_late)
         if self.state.origins:
             self.state.origins[0].prune()
         self._doubt.note(self.is_unsure)
-
-    def _note_unwatched(self, paths):
-        """Any of what changed may be by a block that executed unseen."""
-        for name, block in _unwatched.items():
-            for path in paths:
-                if path not in block.slots:
-                    note(self.flor, name, path, block.needs(path, self.frame))
-        _unwatched.clear()
 
     def close(self):
         try:
