@@ -192,7 +192,7 @@ class skip_block:
                 settle()
             if self._before is not None and kind is None:  # in front of its checkpoint, behind which the process may end
                 note_changes(self._flor, self._name, self._before, self._look(), self._frame)
-            is_whole = kind is None and not self._is_unseen  # nobody knows what a checkpoint would lack
+            is_whole = kind is None and not self._is_unseen  # without a look, what it changed and does not hold is unknown
         finally:  # a handler of the program may raise an exception in a look
             self._leave(is_whole)
         if kind is None:

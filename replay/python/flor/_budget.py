@@ -27,6 +27,7 @@ class Budget:
         return self.spend(lambda: fingerprints(frame, held(), modules(), slots, moved_from), must)
 
     def expect_blocks(self):
+        """From now on blocks are looked at, too."""
         self._share = _WITH_BLOCKS
 
     def has_time(self):

@@ -219,7 +219,7 @@ class skip_block(Watched):
         self.state.origins, self.state.knows_all = (here, first[0] if first else here), is_all
 
     def _miss(self):
-        self.is_unsure = True  # nobody knows what a checkpoint of this execution would lack
+        self.is_unsure = True  # no checkpoint: what this execution changed and does not hold is unknown
         if not self._block.is_watched:
             note(self.flor, self.name, "*", True)
 
